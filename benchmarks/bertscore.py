@@ -187,7 +187,7 @@ def rate_figures(tasks: list[Task], threads: int, rounds: int, clock: Callable[[
             f"{name}, texts in blocks: encoder throughput ÷ throughput of a large matrix product": record.figure(
                 pairs.median(shares), goal=goal, spread=shares
             ),
-            f"{name}, texts in blocks: encoder throughput ÷ best throughput of products of equal shapes": record.figure(
+            f"{name}, texts in blocks: encoder throughput ÷ best throughput of its own matrix products": record.figure(
                 work / pairs.median(seconds["blocks"]) / fastest_product(encoders[True], threads, clock),
                 goal=">= 0.8" if name == "float32" else ">= 0.7",
             ),
@@ -303,7 +303,7 @@ def main() -> None:
         "largest difference between ragrelay with blocks and with one text at a time": record.figure(
             largest_difference(scores["ours"], scores["single"]), goal="<= 1e-5"
         ),
-        "largest difference from bert-score with padded batches in an answer's best F1": record.figure(
+        "largest difference in an answer's best F1 from bert-score with padded batches": record.figure(
             max(float(np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)).max()) for one, other in best)
         ),
         **(change_figures(scores["ours"], scores["bfloat16"]) if half else {}),

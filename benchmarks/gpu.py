@@ -144,7 +144,7 @@ def main() -> None:
     setting = (
         f"{device}; generator with the shape of {given.size}, encoder with the shape of {given.encoder}, "
         f"random weights and texts; {given.prompts} prompts of 5 passages x 5 seeds; grid: {given.retrievers} runs x "
-        f"2 orderings x k to {given.k} x {given.seeds} seeds"
+        f"2 orderings x k up to {given.k} x {given.seeds} seeds"
     )
     if given.pieces:
         setting += f"; measured here: {', '.join(given.pieces)}"

@@ -28,7 +28,7 @@ rule compute_utility:
 
 
 rule decompose_variance:
-    """Split the variance of P into components due to queries, retrievers and seeds."""
+    """Split the variance of P in each cell into components due to queries and seeds."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
     output:

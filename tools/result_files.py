@@ -29,14 +29,14 @@ can concatenate several tables with one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit
 contains names, texts, booleans or plain numbers. The unit “the scorer's” is the unit of the scorer's P, which is a
 score from 0 to 1 for the scorers that come with ragrelay, except `length`. Each file's columns are listed in order.
-Columns that appear in several files may only be described in [the table at the
+Some columns that appear in several files are described only in [the table at the
 end](#columns-in-several-files).
 
 **CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, ragrelay puts an
-apostrophe before a text that begins with `=`, `+`, `-`, `@` or a tab and isn't a number, because a spreadsheet would
-take it for a formula. Parquet files have the text unchanged.
+apostrophe before a text that begins with `=`, `+`, `-`, `@` or a tab and isn't a number, because a spreadsheet program
+would treat such a text as a formula. Parquet files contain the unchanged text.
 
-“Shown in” lists the figures and tables in the report that are made from a file. To find the code that reads it, see
+“Shown in” lists the report's figures and tables that are made from a file. To find the code that reads the file, see
 [Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it).
 
 <!-- Written from the declarations in the code by `make docs`. -->
@@ -176,6 +176,21 @@ WORDED = {
     "prompt tokens of the answer made again": "number of tokens in the regenerated answer's prompt",
     "tokens of the stored answer": "number of tokens in the stored answer",
     "tokens of the answer made again": "number of tokens in the regenerated answer",
+    "differences in thought length (tokens) from thoughts without context and with another retriever, paired by query":
+        "differences in thought length (in tokens) from no context and from another retriever, paired by query",
+    "P, lists and tokens in each round, by the retriever that returned the round's list":
+        "P, ranked lists and tokens in each round, for each retriever whose list was used in the round",
+    "a list of the study's pages for the links in their headers, written when a run ends":
+        "a list of the study's pages, for the links in page headers; written when a run ends",
+    "the plan's time, its total (which the key `budget` limits), and the numbers of shards for `shards: auto`":
+        "the time at which the plan was made, the plan's total (which the key `budget` limits), and the numbers of "
+        "shards for `shards: auto`",
+    "receipt for generation": "receipt for the generated answers, which are in the cache",
+    "a model's labels": "labels from a judge",
+    "r of each measure": "correlation between differences in P and in each measure",
+    "Thought tokens against k": "Thought length in tokens, against k",
+    "Within queries: correlation between measures from each source’s labels and P, over the retrievers of one query":
+        "Correlation within queries between measures from each source’s labels and P, over retrievers",
     "P per 1 of the measure": "P per unit of the measure",
     "the scorer's; relay: P per 1 of the measure": "the scorer's; for `relay`: P per unit of the measure",
     "the scorer's unit; for relay: P per 1 of the measure": "the scorer's; for `relay`: P per unit of the measure",

@@ -139,7 +139,7 @@ def bertscore(encoder: Path, layer: int, answers: int, rounds: int, work: Path, 
             products(encoder, layer, device, [text for task in tasks for text in [*task.answers, *task.references]])
             / pairs.median(found["float32"])
         ),
-        "BERTScore: largest difference from bert-score with padded batches in an answer's best F1": record.figure(
+        "BERTScore: largest difference in an answer's best F1 from bert-score with padded batches": record.figure(
             change
         ),
         "BERTScore: largest change in a score with bfloat16 instead of float32": record.figure(

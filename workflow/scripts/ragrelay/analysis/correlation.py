@@ -55,26 +55,26 @@ CONSTANT = 1e-12
 TABLE = {
     **CELL_COLUMNS,
     "measure": text("name of the retrieval measure, which is computed at k"),
-    "subset": text("queries that the row is about: `all`, or only those with a P₀ of at least 0.1"),
+    "subset": text("queries over which the row is computed: `all`, or only queries with a P₀ of at least 0.1"),
     "coefficient": text("correlation coefficient: `pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
     "value": number("correlation between the measure and utility, over queries", "−1 to 1"),
     **INTERVAL,
-    "n": integer("number of queries with values for both of the correlated quantities", "queries"),
+    "n": integer("number of queries with values for both correlated quantities", "queries"),
     "n_null": integer("number of queries excluded because their utility is missing", "queries"),
-    "n_unmeasured": integer("number of queries excluded because their value of the measure is missing", "queries"),
+    "n_unmeasured": integer("number of queries excluded because the measure has no value", "queries"),
     "p_value": number("uncorrected two-sided p-value for the null hypothesis that the coefficient is 0; `method` "
         "describes the interval, not this p-value"),
     "p_permutation": number("uncorrected two-sided p-value of the studentised permutation test, on which the verdict "
         "is based"),
     "verdict": text("verdict on the sign of rho (in `correlation.csv`, after Holm's correction): `above zero`, `below "
         "zero`, `undecided` or `too few queries`; empty for r and tau-b"),
-    "detectable": number("smallest |r| or |rho| that can be detected with n queries at α = .05 with 80% power: for "
-                         "r, by the t-test; for rho, by the test behind the verdict, before Holm's correction"),
+    "detectable": number("smallest |r| or |rho| that can be detected with n queries at α = .05 and 80% power, by the "
+                         "t-test (r) or by the test behind the verdict before Holm's correction (rho)"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
     "remark": text("why there are too few queries for a verdict, or why the verdict is undecided although p < 0.05 "
-        "(because of Holm's correction or because the interval includes 0); otherwise empty"),
+        "(Holm's correction, or an interval that includes 0); otherwise empty"),
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}

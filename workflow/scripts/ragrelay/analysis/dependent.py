@@ -52,7 +52,7 @@ TABLE = {
     "same_references": boolean("whether the answers in all compared cells were scored against the same references"),
     "value": number("correlation between the measure and utility in this row's cell", "−1 to 1"),
     "against_value": number("correlation between the measure and utility in the other cell", "−1 to 1"),
-    "difference": number("`value` minus `against_value`; for a trend, the slope of r over k, per passage"),
+    "difference": number("`value` minus `against_value`; for a trend, the regression slope of r over k, per passage"),
     **INTERVAL,
     "p_value": number("uncorrected two-sided p-value for the null hypothesis that the difference is 0"),
     "method": INTERVAL_METHOD,

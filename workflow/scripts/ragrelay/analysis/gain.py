@@ -56,8 +56,8 @@ TABLE = {
         "and from Hall's test with 1.75 times the skewness"),
     "p_wilcoxon": number("uncorrected two-sided p-value of Wilcoxon's signed-rank test"),
     "p_permutation": number("uncorrected two-sided p-value of the permutation test"),
-    "permutations": integer("number of random sign flips in the permutation test; if fewer are possible, all of them "
-        "are used", "permutations"),
+    "permutations": integer("number of random sign patterns in the permutation test; if fewer patterns exist, the "
+        "test uses all of them", "permutations"),
     "verdict": text("verdict on the mean gain: `better`, `worse`, `undecided` or `too few queries`"),
     "ratio_of_means": number("mean P divided by mean P₀, minus 1"),
     "mean_utility": number("mean utility over queries"),

@@ -39,12 +39,12 @@ TABLE = {
     "measure": text("name of the retrieval measure, which is computed at k"),
     "adjusted": boolean("whether the differences in P and in the measure are adjusted for two values: P₀, and the "
                         "query's mean value of the measure over the rankings"),
-    "n": integer("number of queries whose contexts differ between the two rankings of at least one pair; only pairs "
-                 "with enough such queries count or, if no pair has enough, all pairs", "queries"),
+    "n": integer("number of queries whose contexts differ between the two rankings of at least one pair; pairs with "
+                 "too few such queries are ignored, unless all pairs have too few", "queries"),
     "n_eff": number("effective number of queries: the number of equally weighted queries that would carry as much "
         "information as the `n` queries, each weighted by its share of the measure's sum of squares", "queries"),
-    "share_same": number("among queries with values of P and the measure for both rankings, the share for which both "
-        "rankings lead to the same context; in rows for `all rankings`, computed over all pairs", "0 to 1"),
+    "share_same": number("share of queries for which both rankings lead to the same context, among queries with "
+        "values of P and the measure for both; in rows for `all rankings`, computed over all pairs", "0 to 1"),
     "slope": number("slope of the regression of the difference in P on the difference in the measure, both centred "
                     "over the pair's queries; on unseen references, P − P₀ replaces P", UNIT),
     "low": number("lower end of the 95% interval", UNIT),

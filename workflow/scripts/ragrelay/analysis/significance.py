@@ -59,8 +59,8 @@ TABLE = {
     "p_value": number("uncorrected two-sided p-value of the paired t-test"),
     "p_wilcoxon": number("uncorrected two-sided p-value of Wilcoxon's signed-rank test"),
     "p_permutation": number("uncorrected two-sided p-value of the permutation test"),
-    "permutations": integer("number of random sign flips in the permutation test; if fewer are possible, all of them "
-        "are used", "permutations"),
+    "permutations": integer("number of random sign patterns in the permutation test; if fewer patterns exist, the "
+        "test uses all of them", "permutations"),
     "reason": REASON,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -70,7 +70,7 @@ COLUMNS = {
     **{name: column for name, column in TABLE.items() if name != "reason"},
     **{name: column for name, column in adjusted(P_VALUES).items() if name not in TEST_FAMILY},
     **TEST_FAMILY,
-    "significant": boolean("whether `p_value`, which is not corrected, is below 0.05 (as in Tian et al.)"),
+    "significant": boolean("whether the uncorrected `p_value` is below 0.05, as in Tian et al."),
     "reason": REASON,
 }
 """Columns of significance.csv."""

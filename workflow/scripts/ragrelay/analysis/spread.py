@@ -15,8 +15,8 @@ TABLE = {
     "median": number("median over queries of the standard deviation of P between seeds", "the scorer's"),
     "q75": number("third quartile over queries of the standard deviation of P between seeds", "the scorer's"),
     "n_zero": integer(
-        "answer–reference pairs whose F1 is set to 0 because bert-score's formula would turn a negative precision or "
-        "recall into a positive F1; empty for scorers with a single value per pair",
+        "number of answer–reference pairs for which F1 is set to 0 because bert-score's formula would turn a negative "
+        "precision or recall into a positive F1; empty for scorers with a single value per pair",
         "pairs",
     ),
 }

@@ -22,10 +22,10 @@ CELL_OF_CONTEXTS = ["retriever", "ordering", "k"]
 TABLE = {
     **CELL_COLUMNS,
     "n": integer("number of queries in the cell", "queries"),
-    "mean_p": number("mean over queries of P, the answer's score against its references; only queries with both P and "
-        "P₀ count", "the scorer's"),
-    "mean_p0": number("mean over queries of P₀, the zero-shot answer's score; only queries with both P and P₀ "
-        "count", "the scorer's"),
+    "mean_p": number("mean P over the queries that have both P and P₀; P is the answer's score against the query's "
+        "references", "the scorer's"),
+    "mean_p0": number("mean P₀ over the queries that have both P and P₀; P₀ is the zero-shot answer's score",
+        "the scorer's"),
     "mean_utility": number("mean utility over queries; utility is (P − P₀) / P₀, or P − P₀ if the scorer's utility is "
         "absolute"),
     **INTERVAL,
@@ -42,8 +42,8 @@ COLUMNS = {
     **STUDY_PART,
     **TABLE,
     "share_unjudged": number("share of the passages in the contexts that have no judgement for the query", "0 to 1"),
-    "{measure}": number("mean over queries of the retrieval measure after which the column is named, at k; there is "
-        "one such column for each measure in the grid"),
+    "{measure}": number("mean over queries of a retrieval measure, computed at k; each measure in the grid has a "
+        "column, named after the measure"),
 }  # fmt: skip
 """Columns of utility.csv."""
 BY_QUERY = (*INTERVAL, "method")

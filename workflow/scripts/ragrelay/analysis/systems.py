@@ -31,7 +31,7 @@ TABLE = {
     **CELL_COLUMNS,
     "against_retriever": text("name of the other retriever in the pair"),
     "role": text("role of the pair: `primary` for the study's primary pair, which is tested alone; `reference` for "
-                 "pairs of another retriever with the reference retriever; `exploratory` for all other pairs"),
+                 "other pairs that include the reference retriever; `exploratory` for all remaining pairs"),
     "n": integer("number of queries with a value of P for both retrievers", "queries"),
     "n_unpaired": integer("number of queries with a value of P for only one of the retrievers", "queries"),
     "margin": number("the scorer's equivalence margin; empty if none is set", "the scorer's"),
@@ -40,8 +40,8 @@ TABLE = {
     "sd_difference": number("standard deviation of the differences over queries", "the scorer's"),
     "detectable_difference": number("difference in mean P that 80% of studies with this number of queries would detect",
                                     "the scorer's"),
-    "queries_for_margin": integer("number of queries with which a study would have 80% power to show equivalence "
-                                  "within the margin", "queries"),
+    "queries_for_margin": integer("number of queries that a study would need for 80% power to show equivalence within "
+                                  "the margin", "queries"),
     "level": number("confidence level of the interval, chosen so that the intervals of all pairs with the same role in "
                     "a cell hold jointly at 95%"),
     "low": number("lower end of the interval", "the scorer's"),

@@ -29,9 +29,9 @@ COLUMNS = {
     "n_seeds": integer("number of seeds for which the answer has a score", "seeds"),
     "without_results": boolean("whether the retriever found nothing for the query, in which case P is P₀"),
     "context_use": number("how much the context raises the answer's log-probability per token, averaged over seeds; "
-    "empty without the key `context_use`", "nats per token"),
-    "text_change": number("1 − word F1 between the answer and the zero-shot answer, averaged over seeds; empty without "
-    "the key `context_use`", "0 to 1"),
+    "empty unless the key `context_use` is set", "nats per token"),
+    "text_change": number("1 − word F1 between the answer and the zero-shot answer, averaged over seeds; empty unless "
+    "the key `context_use` is set", "0 to 1"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 

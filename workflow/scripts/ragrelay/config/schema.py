@@ -108,10 +108,10 @@ class PrimarySettings(Settings):
     )
     k: int | None = Field(None, ge=1, description="Number of passages in a context. Defaults to the grid's largest k.")
     references: str | None = Field(
-        None, description="Reference set that P is computed with. Defaults to each dataset's lowest grade."
+        None, description="Reference set against which P is computed. Defaults to each dataset's lowest grade."
     )
     measure: str | None = Field(None, description="Retrieval measure. Defaults to the grid's first measure.")
-    scorer: str | None = Field(None, description="Scorer that P is computed with. Defaults to the grid's first scorer.")
+    scorer: str | None = Field(None, description="Scorer that computes P. Defaults to the grid's first scorer.")
 
 
 class AnalysisSettings(Settings):
@@ -121,7 +121,7 @@ class AnalysisSettings(Settings):
         10000,
         ge=100,
         le=1000000,
-        description="Number of bootstrap resamples for the intervals of r, and of permutations in the paired test.",
+        description="Number of bootstrap resamples (for the intervals of r) and of permutations (in the paired test).",
     )
     seed: int = Field(0, ge=0, description="Seed for the bootstrap and the permutations.")
     reference_retriever: Nullable[str] = Field(
@@ -180,8 +180,8 @@ class CoreSettings(Settings):
     context_depth: int = Field(
         50,
         ge=1,
-        description="Number of passages stored per query, whatever the grid's k. If you raise k up to this depth, only "
-        "the prompts and everything that follows are rebuilt.",
+        description="Number of passages stored per query, whatever the grid's k. If you raise k up to this depth, "
+        "only the prompts and later results are rebuilt.",
     )
     run_metadata: bool = Field(
         False,

@@ -18,17 +18,17 @@ COLUMNS = {
     "qid": QID,
     "prompt_id": text("hash of the prompt's texts"),
     "seed": SEED,
-    "answer": text("the answer; empty if it is missing (finish_reason says why)"),
+    "answer": text("the answer; empty if it is missing (`finish_reason` says why)"),
     "finish_reason": text("why the answer ended: `stop`, `length` (cut at max_tokens) or another reason; or why it is "
                           "missing: `refusal`, `content_filter`, `tool_calls`, `no text` (the endpoint returned none), "
                           "`too long` or `refused` (the endpoint refused the prompt), `thinking` (the thought before "
                           "the answer didn't end) or `missing` (from an imported file)"),
     "prompt_tokens": integer("number of tokens in the prompt; empty if the endpoint didn't report it", "tokens"),
-    "answer_tokens": integer("tokens in the answer; empty if the endpoint didn't report them", "tokens"),
+    "answer_tokens": integer("number of tokens in the answer; empty if the endpoint didn't report it", "tokens"),
     "logprob": number("total log-probability of the answer's tokens, before temperature and top-k are applied", "nats"),
     "dropped_passages": integer("number of passages left out of the prompt to make it fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
-    "thought": Column(pl.String, "the model's reasoning before the answer, including its marks", optional=True),
+    "thought": Column(pl.String, "the model's reasoning before the answer, with start and end marks", optional=True),
     "thought_tokens": Column(pl.Int64, "number of tokens in the thought; empty if unknown", "tokens", optional=True),
     "thought_end": Column(pl.String, "how the thought ended: `mark` (at its end mark), `budget` (cut at the token "
                                      "limit, with the end mark appended), `unfinished` (it never ended, so there is "

@@ -46,13 +46,13 @@ RESULT_TABLES = {
                     "differences in mean P between retrievers, paired by query; the primary pair is tested separately"),
         ResultTable("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
                     "ragrelay.analysis.equivalence:COLUMNS",
-                    "equivalence tests: whether each retriever's P is within a margin of the reference retriever's"),
+                    "tests of whether each retriever is equivalent to the reference retriever in mean P"),
         ResultTable("coupling", f"{ANALYSIS}/coupling.csv", "analyse_transmission",
                     "ragrelay.analysis.coupling:COLUMNS",
                     "how utility depends on P₀, and the measure's correlation with P given P₀"),
         ResultTable("clusters", f"{ANALYSIS}/clusters.csv", "analyse_transmission",
                     "ragrelay.analysis.cluster_sizes:COLUMNS",
-                    "number of clusters that the queries form; no rows if queries are independent"),
+                    "number and size of query clusters; no rows if queries are independent"),
         ResultTable("per_query", "{dataset}/utility/{scorer}/{generator}.parquet", "compute_utility",
                     "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility for each query in each cell"),
         ResultTable("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
@@ -163,7 +163,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "mean_quality", SECTION, "ragrelay.report.paper_figures:mean_quality", ("per_query",), "",
-        "Mean P against k, for a paper",
+        "Mean P against k, in column widths for papers",
         "Each retriever's mean P against k, with 95% intervals over queries, in the primary comparison's ordering and "
         "reference grade. A line shows the mean P of answers without context. The figure comes in one-column and "
         "two-column widths.",
@@ -191,7 +191,7 @@ OUTPUTS: tuple[Output, ...] = (
         "systems", "ragrelay.report.verdict_tables:systems_table", limited=True,
     ),
     Table(
-        "equivalence", SECTION, ("equivalence",), "P compared with the reference retriever’s",
+        "equivalence", SECTION, ("equivalence",), "Difference in P from the reference retriever",
         "How much each retriever's P differs from the reference retriever's in the same cell. The verdict follows from "
         "the interval, which is Bonferroni-corrected for the cell's retrievers; two one-sided tests check whether the "
         "difference lies within a margin.",
@@ -205,7 +205,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "differences_by_query", SECTION, "ragrelay.report.paper_figures:differences_by_query",
-        ("per_query", "retrieval", "relay"), "relay", "Relay, per query",
+        ("per_query", "retrieval", "relay"), "relay", "Relay by query",
         "For each query, the difference in P between two rankings against the difference in the measure, with relay's "
         "slope, in the primary comparison's cell. The figure comes in one-column and two-column widths.",
         "Points are queries whose contexts differ; the line has relay’s slope, per 0.1 of the measure.",
@@ -220,7 +220,7 @@ OUTPUTS: tuple[Output, ...] = (
         "relay", "ragrelay.report.verdict_tables:relay_table", limited=True,
     ),
     Table(
-        "holes", SECTION, ("holes",), "Holes (unjudged passages): relay if they had other labels",
+        "holes", SECTION, ("holes",), "Relay under other labels for unjudged passages (holes)",
         "Relay's slope over all rankings in the primary comparison's ordering, if more than 5% of the passages in the "
         "contexts are unjudged: as measured (none of them relevant), with all of them relevant, and with the labels "
         "that give the lowest and the highest slope. The last two come from a search, which may miss more extreme "
@@ -239,14 +239,14 @@ OUTPUTS: tuple[Output, ...] = (
         endings=SIZED, only_with="doses",
     ),
     Table(
-        "within", SECTION, ("within",), "Contexts of one query, by all retrievers",
+        "within", SECTION, ("within",), "Within queries: correlation between the measure and P",
         "Repeated-measures correlation between each measure and P over the contexts of one query, with 95% intervals "
         "over queries, for each ordering and k and over all of them. On unseen references, P − P₀ replaces P.",
         "within", "ragrelay.report.verdict_tables:within_table", limited=True,
     ),
     Figure(
         "within", SECTION, "ragrelay.report.figures_by_k:within_by_k", ("within",), "within",
-        "Contexts of one query, by all retrievers, against k",
+        "Within queries: correlation between the measure and P, against k",
         "Repeated-measures correlation between the context's retrieval measure and P over the contexts of one query, "
         "against k. Bars are 95% intervals over queries.",
         "There is a panel per ordering and a line per group of retrievers. Bars are 95% intervals over queries. Above "
@@ -263,7 +263,7 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.report.table1:COLUMNS", macro="first_table",
     ),
     Table(
-        "table1", GROUP, ("utility", "significance"), "Table 1 of all datasets",
+        "table1", GROUP, ("utility", "significance"), "Table 1 for all datasets",
         "Mean utility and mean P by retriever, ordering, k and reference grade: one LaTeX table per generator and "
         "scorer, with all datasets.",
         files={
@@ -317,7 +317,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "correlation", SECTION, "ragrelay.report.figures_by_k:correlation_by_k", ("correlation",), "relayed",
-        f"Correlation with utility against k (as in Figure 5 of {PAPER})",
+        f"Correlation with utility, against k (as in Figure 5 of {PAPER})",
         "Pearson's r between the context's retrieval measure and the answer's utility over queries, against k. Bands "
         "are 95% intervals.",
         "Bands are 95% intervals over queries. If a retriever has no line, the table gives the reason.",
@@ -362,7 +362,7 @@ OUTPUTS: tuple[Output, ...] = (
         "used", "ragrelay.report.context_use_page:used_table",
     ),
     Table(
-        "panel", SECTION, ("panel",), "Results without each judge",
+        "panel", SECTION, ("panel",), "Results with one judge left out",
         "The primary pair's difference in P and relay's slope: with all judges of a panel, with each judge left out, "
         "and with the left-out judge alone.",
         "panel", "ragrelay.report.panel_page:panel_table",
@@ -415,14 +415,14 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean utility of queries with a relevant passage at each position in the prompt, with 95% intervals.",
     ),
     Figure(
-        "spread", SECTION, "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread from seed to seed",
+        "spread", SECTION, "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread of P between seeds",
         "Variation in P between seeds: the median and quartiles over queries of the standard deviation of a query's P "
         "over seeds, against k.",
         "The standard deviation of a query’s P over seeds, as median and quartiles over queries. At 0, all seeds gave "
         "equally good answers.",
     ),
     Table(
-        "spread", SECTION, ("spread",), "Spread from seed to seed",
+        "spread", SECTION, ("spread",), "Spread of P between seeds",
         "The quartiles over queries of the standard deviation of a query's P over seeds.",
     ),
     Table(
@@ -442,7 +442,7 @@ OUTPUTS: tuple[Output, ...] = (
         "in the number of answers.",
     ),
     Table(
-        "cost", SECTION, ("cost",), "Cost of the answers when they were generated",
+        "cost", SECTION, ("cost",), "Cost of generating the answers",
         "Tokens in prompts and answers, and device time, by retriever and k: what the answers cost when they were "
         "generated, in whichever run.",
         "answers", "ragrelay.report.answer_tables:cost_table",

@@ -19,7 +19,7 @@ PLAN = {
     "dataset": text("name of the dataset or set of claims; `total` in the last row, which counts a key once even if "
     "several jobs request it"), "generator": text("name of the generator"),
     "retriever": text("name of the retriever; empty for jobs that serve all retrievers"),
-    "job": text("name of the rule whose jobs the row sums up"),
+    "job": text("name of the rule whose jobs the row summarises"),
     "cells": integer("number of cells for which the jobs write results", "cells"),
     "judged_answers": integer("number of answers that a judge scores, not counting the zero-shot answers they are "
     "compared with", "answers"), "prompts": integer("number of distinct prompts in the jobs", "prompts"),

@@ -22,8 +22,8 @@ PROCESSED_COLUMNS = {
     "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "for retrievers of kind `processed`: the "
         "passage's processed text in the context with k passages, for each k in the grid; empty if the processor "
         "removed all of the text", optional=True),
-    "places": Column(pl.List(pl.Int64), "if a processor moved passages: position of each text in `shown` within its "
-                                        "context, counted from 1; the query's rows then follow the order of its "
+    "places": Column(pl.List(pl.Int64), "if a processor moved passages: each shown text's position in the context, "
+                                        "counted from 1; the query's rows then follow the order in the query's "
                                         "largest context", optional=True),
 }  # fmt: skip
 SKIPPED_COLUMNS = {

@@ -41,8 +41,8 @@ SCORE_COLUMNS = {
     "references": REFERENCES,
     "precision": number("the answer's precision against the best reference", "the scorer's"),
     "recall": number("the answer's recall against the best reference", "the scorer's"),
-    "f1": number("the answer's F1 against the best reference, or the score if the scorer has only one value; this is P "
-    "for the seed", "the scorer's"),
+    "f1": number("the answer's F1 against the best reference, or the score if the scorer has only one value; this is "
+    "the answer's P for the seed", "the scorer's"),
     "best_docno": text("docno of the best reference; empty if there is none"),
     "best_in_context": boolean("whether the best reference was in the context"),
     "n_references": integer("number of the query's references in the reference set", "references"),

@@ -42,8 +42,8 @@ class Fought(Battle):
 
     against: Name | None = Field(
         None,
-        description="Name of the opponent: a retriever in `grid.retrievers`, or `zeroshot`. By default, the reference "
-        "in the primary comparison.",
+        description="Name of the opponent: a retriever in `grid.retrievers`, or `zeroshot`. By default, the primary "
+        "comparison's reference retriever.",
     )
     pairs: Literal["opponent", "all"] = Field(
         "opponent",

@@ -53,7 +53,7 @@ WIN_COLUMNS = {
     "verdict": text("verdict: `wins`, `loses`, `undecided` or `too few queries`; empty outside the primary cell and "
                     "for pairs without the opponent"),
     "reason": REASON,
-    "contradicting": number("share of the pairs judged in both orders whose votes contradict each other", "0 to 1"),
+    "contradicting": number("share of pairs with contradictory votes, among pairs judged in both orders", "0 to 1"),
     "order_bias": number("half of the score that an answer gains by being shown first rather than second", "−.5 to .5"),
     "bias_low": number("lower end of the 95% interval for `order_bias`"),
     "bias_high": number("upper end of the 95% interval for `order_bias`"),
@@ -65,8 +65,8 @@ RELAY_COLUMNS = {
     "measure": text("name of the retrieval measure, which is computed at k"),
     "adjusted": boolean("whether win rate and measure are adjusted for the query’s mean value of the measure"),
     "n": integer("number of queries whose contexts differ", "queries"),
-    "slope": number("increase in the win rate per unit of difference in the measure, both centred over the pair’s "
-        "queries", "win rate per 1 of the measure"),
+    "slope": number("increase in the win rate per unit of difference in the measure; both quantities are centred over "
+        "the pair’s queries", "win rate per 1 of the measure"),
     **{name: relay.TABLE[name] for name in ("low", "high", "p_value", "verdict", "reason")},
 }  # fmt: skip
 FOLLOW_COLUMNS = {
@@ -90,9 +90,9 @@ JUDGE_COLUMNS = {
     "judge": text("name of the judge that is left out or, for `kappa`, of the first judge"),
     "other": text("for `kappa`: name of the second judge"),
     "value": number("win rate or κ"),
-    "low": number("lower end of the interval for `value`: at the panel’s level for a win rate"),
+    "low": number("lower end of the interval for `value`; for a win rate, at the panel’s confidence level"),
     "high": number("upper end of the interval for `value`"),
-    "verdict": text("for `without`: panel’s verdict without the judge"),
+    "verdict": text("for `without`: the panel’s verdict without the judge"),
     "n": integer("number of queries", "queries"),
 }  # fmt: skip
 

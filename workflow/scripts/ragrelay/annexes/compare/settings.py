@@ -21,9 +21,8 @@ class CompareSettings(Settings):
     pairs: dict[Literal["datasets", "retrievers", "generators", "scorers"], dict[str, str]] = Field(
         {},
         description="Names in `before` to compare with different names in `after`, by section: `{retrievers: {bm25: "
-        "monot5}}`. If `after` lists several studies, a pair applies to the studies that have its second "
-        "name. Entries with the same name are always compared, and so are the generators if each study "
-        "has only one.",
+        "monot5}}`. If `after` lists several studies, a pair applies to the studies that contain the pair's second "
+        "name. Entries with the same name are always compared, and so are the generators if each study has only one.",
     )
 
 

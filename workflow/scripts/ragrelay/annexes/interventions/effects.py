@@ -44,14 +44,14 @@ EFFECTS = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": integer("number of passages in the changed context", "passages"),
     "references": REFERENCES,
-    "part": text(f"effect in the row: `{OVERALL}` (averaged over each query's positions and draws and then over "
-                 "queries or, if the context's own passages are changed, the coefficient of relevance, adjusted for "
+    "part": text(f"effect in the row: `{OVERALL}` (averaged over each query's positions and draws, then over "
+                 "queries; if the context's own passages are changed, it is the coefficient of relevance, adjusted for "
                  f"query and position), `{AT_PLACE}` (at one position in the prompt) or `{FIRST_LAST}` (at the first "
-                 "position minus at the last, paired by query; only this test compares positions)"),
+                 "position minus at the last, paired by query; only this row compares positions)"),
     "place": integer("position in the prompt, counted from 1; empty in rows for all positions"),
     "n": integer("number of queries with an effect", "queries"),
     "n_queries": integer("number of queries in the dataset, including those without an effect", "queries"),
-    "n_changes": integer("number of single changes; their effects are averaged within each query", "changes"),
+    "n_changes": integer("number of individual changes, whose effects are averaged within each query", "changes"),
     "p_relevant": number("mean P with the relevant passage; empty if passages are compared within one context",
                          "the scorer's"),
     "p_other": number("mean P with the non-relevant passage; empty if passages are compared within one context",
@@ -68,7 +68,7 @@ EFFECTS = {
     "stands": STANDS,
     "remark": REMARK,
     "measure": text("name of the grid's first retrieval measure"),
-    "moved": number("mean over queries of the effect on the measure, computed like the effect on P"),
+    "moved": number("mean over queries of a relevant passage's effect on the measure, computed like `effect`"),
     "slope": number("causal gain in P per unit of the measure: `effect` divided by `moved`", "the scorer's"),
     "slope_low": number("lower end of Fieller's 95% interval for `slope`; empty if the interval is "
                         "unbounded", "the scorer's"),

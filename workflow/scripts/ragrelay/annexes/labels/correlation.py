@@ -34,8 +34,8 @@ TABLE = {
     "value": number("correlation between the measure and the quantity, over queries", "−1 to 1"),
     **INTERVAL,
     "n": integer("number of queries with values for both the measure and the quantity", "queries"),
-    "n_null": integer("number of queries excluded because their value of the quantity is missing", "queries"),
-    "n_unmeasured": integer("number of queries excluded because their value of the measure is missing", "queries"),
+    "n_null": integer("number of queries excluded because the quantity has no value", "queries"),
+    "n_unmeasured": integer("number of queries excluded because the measure has no value", "queries"),
     "n_short": integer("number of the `n` queries that have fewer than k passages", "queries"),
     "p_value": number("uncorrected two-sided p-value for the null hypothesis that the coefficient is 0; `method` "
         "describes the interval, not this p-value"),

@@ -36,13 +36,12 @@ FIT = {
     "low": number("lower end of the interval for `r`", "−1 to 1"),
     "high": number("upper end of the interval for `r`", "−1 to 1"),
     "level": LEVEL_OF_ENDS,
-    "r2": number("cross-validated R²: the share of the differences in P between rankings that is explained by the "
-                 "differences in the measure, where each query is predicted with the slope fitted on the other "
-                 "queries", "at most 1"),
-    "relay": text("whether better rankings are relayed to better answers, according to both slopes in `relay.csv`: `it "
-                  "is`, `it is not`, `not known` or `too few queries`"),
-    "share_tied": number("among pairs of rankings with different contexts, the share with equal values of the measure",
-                         "0 to 1"),
+    "r2": number("cross-validated R²: the share of the variation in P between rankings that is explained by the "
+                 "measure; each query is predicted with the slope fitted on the other queries", "at most 1"),
+    "relay": text("whether better rankings are relayed to better answers, according to the plain and the adjusted "
+                  "slope in `relay.csv`: `it is`, `it is not`, `not known` or `too few queries`"),
+    "share_tied": number("share of ranking pairs in which the measure has the same value for both rankings, among "
+        "pairs with different contexts", "0 to 1"),
     "verdict": text(f"verdict on how closely the measure tracks answer quality: `{MOST_CLOSELY}`, `{NOT_BEATEN}`, "
                     f"`{BEATEN}`, `{WITHOUT_RELAY}` or `too few queries`; if a measure was declared, also `{CLOSER}`"),
     "reason": REASON,
@@ -59,8 +58,8 @@ PAIRS = {
     "p_value": number("two-sided p-value for the null hypothesis that the difference is 0, with queries as the unit of "
                       "analysis, not corrected for the number of pairs"),
     "verdict": text("verdict on the difference at `level`: `above zero`, `below zero`, `undecided` or `too few "
-                    "queries`; only a measure whose relay is known can be called better than another"),
-    "verdict_alone": text("verdict on the difference at 95%, for this pair alone"),
+                    "queries`; a measure can only be called better if its `relay` in `measure_fit.csv` is `it is`"),
+    "verdict_alone": text("verdict on the difference at a confidence level of 95%, as if this were the only pair"),
     "reason": REASON,
 }  # fmt: skip
 FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}

@@ -19,8 +19,8 @@ SYSTEM = [name for name in ANSWER if name not in ("qid", "seed")]
 COLUMNS = {
     "query": text("the query's text"),
     "answer": text("text of the answer"),
-    "value": number("score to fill in; rows without a score are ignored", "the scorer's scale"),
-    "assessor": text("name to fill in if several people score: the person who scored the answer"),
+    "value": number("to fill in: the answer's score; rows without a score are ignored", "the scorer's scale"),
+    "assessor": text("to fill in if several people score answers: name of the person who scored this answer"),
     "qid": QID,
     "generator": STUDY_PART["generator"],
     **CONTEXT_COLUMNS,

@@ -14,9 +14,9 @@ class PeopleSettings(Settings):
         "scorer is compared with human scores.",
     )
     to_score: int = Field(
-        60, ge=1, description="How many answers per dataset `snakemake to_score` draws for people to score next."
+        60, ge=1, description="Number of answers per dataset that `snakemake to_score` draws for people to score next."
     )
-    seed: int = Field(1, ge=0, description="Seed for drawing these answers; a different seed draws different answers.")
+    seed: int = Field(1, ge=0, description="Seed for drawing the answers; a different seed draws different answers.")
 
 
 class PeopleKeys(Settings):

@@ -65,7 +65,7 @@ rule rerank_contexts:
 
 
 rule check_quality:
-    """Count the passages in contexts for which a file of passage qualities has no value."""
+    """Count the passages in contexts that have no value in a file of passage qualities."""
     input:
         file=prediction.quality_file_of,
         contexts=prediction.quality_contexts,
@@ -163,7 +163,7 @@ rule evaluate_predictions:
 
 
 rule transfer_predictions:
-    """Test predictors on one dataset after fitting them on the others."""
+    """Fit regressions of predictors on one dataset, and test them on another."""
     input:
         predictions=prediction.each_dataset(prediction_files.predictions.each(study.each_retriever)),
         utility=prediction.each_dataset([files.utility]),

@@ -9,23 +9,23 @@ from ragrelay.retrieval.contexts import shown_texts
 
 EFFECTS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
-    "of": text("the retriever whose passages are processed"),
+    "of": text("name of the retriever whose passages are processed"),
     "k": CONTEXT_COLUMNS["k"],
-    "n_contexts": integer("queries with a context before processing", "queries"),
-    "n_contexts_same": integer("contexts in which no text was changed or moved", "queries"),
-    "n_contexts_emptied": integer("contexts with no text left, whose prompts have no context",
+    "n_contexts": integer("number of queries with a context before processing", "queries"),
+    "n_contexts_same": integer("number of contexts in which no text was changed or moved", "queries"),
+    "n_contexts_emptied": integer("number of contexts with no text left; the prompts then have no context",
                                   "queries"),
-    "n_passages": integer("passages in these contexts", "passages"),
-    "n_changed": integer("passages shown with a changed text", "passages"),
-    "n_emptied": integer("passages with no text left", "passages"),
-    "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
+    "n_passages": integer("number of passages in the `n_contexts` contexts before processing", "passages"),
+    "n_changed": integer("number of passages shown with a changed text", "passages"),
+    "n_emptied": integer("number of passages with no text left after processing", "passages"),
+    "n_tokens": integer("number of queries with known prompt lengths before and after processing", "queries"),
     "tokens_before": number("mean number of tokens in the prompts of the `n_tokens` queries with the unprocessed "
                             "texts, in the grid's first ordering", "tokens"),
     "tokens_after": number("mean number of tokens in the prompts of the `n_tokens` queries with the processed texts",
                            "tokens"),
     "same_again": boolean("whether processing a sample of the contexts twice gave equal texts in the same order"),
-    "n_reordered": integer("contexts whose passages are in a different order than in the ranking; only if a "
-                           "processor returns an order", "queries")._replace(optional=True),
+    "n_reordered": integer("number of contexts in which the passages are in a different order than in the ranking; "
+                           "absent unless a processor returns an order", "queries")._replace(optional=True),
 }  # fmt: skip
 COLUMNS = {**ANSWERS_PART, **EFFECTS}
 """Columns of processing.csv."""

@@ -20,8 +20,8 @@ COLUMNS = {
     **CONTEXT_COLUMNS,
     "equal": boolean("whether the stored and the regenerated answer have the same text (including a thought before the "
                      "answer, which this table omits), finish reason and token counts"),
-    "equal_here": boolean("whether a second regeneration, in two halves on the same machine or endpoint, gave the same "
-        "result as the first; empty if all answers equal the stored ones"),
+    "equal_here": boolean("whether a second regeneration on the same machine or endpoint, with the answers split into "
+        "two batches, gave the same answer as the first; empty if all answers equal the stored ones"),
     "same_until": integer("number of tokens or words before the two texts first differ; empty if the texts are the "
                           "same"),
     "unit": text(f"unit of `same_until`: `{TOKENS}` of the generator's tokenizer, or `{WORDS}` if the tokenizer is "

@@ -37,12 +37,12 @@ COLUMNS = {
     "quantity": text("`utility`, the cell's mean utility, or `p0`, the mean P of the zero-shot answers"),
     **CELL_COLUMNS,
     **WITH_PUBLISHED,
-    "differs_from_rel": boolean("whether this study's value differs significantly from the reference retriever's (†)"),
+    "differs_from_rel": boolean("whether the difference from the reference retriever is significant in this study (†)"),
     "published_differs_from_rel": boolean("whether the published value has the mark †"),
     "differs_from_reversed": boolean("whether this study's values for ascending and descending order differ "
         "significantly (‡); only for ascending order"),
     "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only for ascending order"),
-    "marks_agree": boolean("whether all marks with a result in both tables agree; empty without such marks"),
+    "marks_agree": boolean("whether all marks with a result in both tables agree; empty if no mark has"),
 }  # fmt: skip
 """Columns of cells.csv."""
 

@@ -41,7 +41,7 @@ COLUMNS = {
     **STUDY_PART,
     "references": REFERENCES,
     "finding": text(f"finding that is tested: `{CORRELATED}` (a), `{FALLS}` (b) or `{BETTER}` (c)"),
-    "of": text("retrievers in the test; for (c), the retriever with the higher measure minus the other"),
+    "of": text("retrievers in the test; for (c), the better-ranked retriever minus the other"),
     "measure": text("name of the retrieval measure, which is computed at k"),
     "n": integer("number of queries", "queries"),
     "n_cells": integer("number of cells over which the estimate is computed", "cells"),

@@ -37,7 +37,7 @@ LABELS = {
 """Columns of labels.csv."""
 COST = {
     **ANSWERS_PART,
-    "what": text(f"what the value is for: answers `{END_TO_END}`, answers from `{EACH}`, or their `ratio`"),
+    "what": text(f"quantity in `value`: time for answers `{END_TO_END}`, for answers from `{EACH}`, or their `ratio`"),
     "value": number("value from this study: device-seconds or, for the ratio, a plain number"),
     "published": number("published seconds, or their ratio"),
 }  # fmt: skip

@@ -28,8 +28,8 @@ class PublishedSettings(Settings):
         Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
     ] = Field(
         {},
-        description="This study's names for names in the published tables, where they differ, by configuration "
-        "section: `{retrievers: {rel: ideal}}`.",
+        description="By configuration section: published names and this study's names for them, where the two differ, "
+        "e.g. `{retrievers: {rel: ideal}}`.",
     )
 
 

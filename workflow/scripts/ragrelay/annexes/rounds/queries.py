@@ -12,7 +12,7 @@ NEXT = "next_query"
 COLUMNS = {
     "qid": QID,
     "seed": SEED,
-    "query": text("text that the retrievers search for"),
+    "query": text("text with which the retrievers search"),
     "shown": Column(pl.List(pl.String), "ids of the passages shown before this round, in prompt order"),
 }
 SCHEMA = schema_of(COLUMNS)

@@ -25,8 +25,8 @@ COLUMNS = {
                         "passages", "passages"),
     "unjudged": integer("number of new passages without a judgement; unjudged passages count as not relevant",
                         "passages"),
-    "value": number("value of the measure for the found passages, counting repeated passages as not relevant; empty if "
-        "the measure is undefined for the question"),
+    "value": number("value of the measure for the found passages, counting repeated passages as not relevant; empty "
+        "if the measure is undefined for the query"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 

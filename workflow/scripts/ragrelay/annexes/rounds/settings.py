@@ -9,11 +9,9 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 class RoundSettings(Settings):
     """Several rounds of searching and answering, in which another retriever's list replaces the reference retriever's
-    list in a single round at a time."""
+    list in one round at a time."""
 
-    rounds: int = Field(
-        ge=1, le=9, description="Number of rounds for every question; round 1 uses the grid's own context."
-    )
+    rounds: int = Field(ge=1, le=9, description="Number of rounds for each query; round 1 uses the grid's own context.")
     reference: Name = Field(description="Name of the retriever in `grid.retrievers` that searches in every round.")
     retrievers: Unique[Name] = Field(
         min_length=1,

@@ -15,9 +15,9 @@ TABLE: dict[str, Column] = {
     "step": integer("number of the search step, counted from 1; empty in rows for all steps together"),
     "adjusted": boolean("whether the differences in P and in the measure are adjusted for two values: P before the "
                         "step, and the query's mean value of the measure over its lists"),
-    "n": integer("number of queries whose lists differ", "queries"),
+    "n": integer("number of queries for which the compared lists differ", "queries"),
     "n_eff": relay.TABLE["n_eff"],
-    "share_same": number("share of pairs of lists that are identical, among pairs with values for P and the measure "
+    "share_same": number("share of list pairs in which both lists are identical, among pairs with P and the measure "
         "for both lists; all seeds have the same weight", "0 to 1"),
     "slope": number("slope of the regression of the difference in P on the difference in the measure, between two "
                     "lists that follow the same earlier rounds; both differences are centred over the step's queries",

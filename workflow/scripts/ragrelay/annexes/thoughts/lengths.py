@@ -47,16 +47,16 @@ LENGTHS = {
     "n": integer("number of answers (queries × seeds), including missing answers", "answers"),
     "n_unknown": integer("number of answers whose thought has an unknown number of tokens; these answers are "
                          "excluded from the means", "answers"),
-    "n_queries": integer("queries with a known number of tokens for at least one seed", "queries"),
+    "n_queries": integer("number of queries with a known thought length for at least one seed", "queries"),
     "mean_tokens": number("mean number of tokens per thought over the `n_queries` queries, after averaging each "
                           "query over its seeds; an answer without a thought counts as 0. Cut and unfinished "
                           "thoughts count with the length they reached; if there are any, the mean is a lower bound",
                           "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
-    ENDED: integer("thoughts that ended with their end mark", "answers"),
-    CUT: integer("thoughts that were cut at the budget, before the answer", "answers"),
-    UNFINISHED: integer("thoughts that didn't end, so the answer is missing", "answers"),
+    ENDED: integer("number of thoughts that ended with the end mark", "answers"),
+    CUT: integer("number of thoughts that were cut at the budget, before the answer", "answers"),
+    UNFINISHED: integer("number of thoughts that didn't end, so that the answer is missing", "answers"),
     NO_END: integer("answers without a thought", "answers"),
     "reason": REASON,
 }  # fmt: skip
@@ -66,11 +66,11 @@ DIFFERENCES = {
     **CONTEXT_COLUMNS,
     "against_retriever": text("the other side of the comparison: `zeroshot` (thoughts without context), or the primary "
         "pair's reference retriever at the same ordering and k"),
-    "n": integer("queries with a known token count on both sides", "queries"),
-    "n_unpaired": integer("queries with a known token count on only one side", "queries"),
-    "mean_tokens": number("mean tokens per thought over the n queries", "tokens"),
-    "against_tokens": number("the same mean for the other side of the comparison", "tokens"),
-    "mean_difference": number("mean_tokens minus against_tokens, over the n queries", "tokens"),
+    "n": integer("number of queries with a known thought length on both sides of the comparison", "queries"),
+    "n_unpaired": integer("number of queries with a known thought length on only one side", "queries"),
+    "mean_tokens": number("mean number of tokens per thought over the `n` queries", "tokens"),
+    "against_tokens": number("mean number of tokens per thought for the other side of the comparison", "tokens"),
+    "mean_difference": number("`mean_tokens` minus `against_tokens`", "tokens"),
     **INTERVAL,
     "method": INTERVAL_METHOD,
     "p_verdict": number(

@@ -107,7 +107,7 @@ class Vllm(Generator):
         None,
         ge=16,
         description="Maximum number of tokens per engine step. On a GPU, defaults to vLLM's choice for offline work "
-        "(16,384 with at least 70 GB); on a CPU, to 4,096 or the length of the window, whichever is larger.",
+        "(16,384 on GPUs with at least 70 GB); on a CPU, to 4,096 or the length of the window, whichever is larger.",
     )
     block_size: int | None = Field(
         None,

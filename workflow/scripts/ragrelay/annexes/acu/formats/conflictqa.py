@@ -13,7 +13,7 @@ EVIDENCE = {"known": "parametric_memory_aligned_evidence", "other": "counter_mem
 
 
 class Conflictqa(RivalStatements):
-    """records of ConflictQA (Xie et al., ICLR 2024), recast as claims."""
+    """for records of ConflictQA (Xie et al., ICLR 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
         """Recast JSON lines that contain a model's answer from memory, and evidence for and against that answer.

@@ -12,7 +12,7 @@ from ragrelay.base.io.json_values import FAULTS, json_fault
 
 
 class Counterfact(RivalStatements):
-    """records of CounterFact (Meng et al., NeurIPS 2022, or as sampled by Ortu et al., ACL 2024), recast as claims."""
+    """for records of CounterFact (Meng et al., NeurIPS 2022; sample by Ortu et al., ACL 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
         """Recast facts from a JSON list or JSON lines; each record has a true statement and a false one.

@@ -8,7 +8,7 @@ from ragrelay.base.errors import InputError, one_of
 
 
 class Druid(ClaimFormat):
-    """DRUID's columns, as `.csv`, `.tsv` or `.jsonl`."""
+    """for files with DRUID's columns, as `.csv`, `.tsv` or `.jsonl`."""
 
     def records(self, path: Path) -> Records:
         """Return the rows of the file, unchanged."""

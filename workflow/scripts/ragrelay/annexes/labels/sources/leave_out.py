@@ -21,8 +21,8 @@ READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict
 
 class LeaveOut(AnnotationSource):
     """The passage's contribution to P: P with the complete context minus P without the passage, from an intervention of
-    kind `leave_out`, averaged over the retrievers whose contexts contain the passage. Labels can be negative: precision
-    is the mean label, hit ratio the largest label, and nDCG counts negative labels as 0. Measures are computed only at
+    kind `leave_out`, averaged over the retrievers whose contexts contain the passage. Labels can be negative. Precision
+    is the mean label and hit ratio the largest label; nDCG counts negative labels as 0. Measures are computed only at
     cutoffs below the labels' `k`, because the labels are themselves derived from P at `k`.
     """
 

@@ -14,7 +14,7 @@ class Llm(JudgeSource, ContinuousSource):
     """
 
     yes_word: Text = Field(
-        "yes", description="Word for *relevant*; its first token counts, with and without a leading space."
+        "yes", description="Word for *relevant*; the word's first token counts, with or without a leading space."
     )
     no_word: Text = Field("no", description="Word for *not relevant*.")
 
