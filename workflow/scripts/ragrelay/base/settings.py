@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """An annotation for strings that must match ``pattern``. The JSON Schema shows ``format`` if it isn't empty."""
+    """An annotation for strings that must match ``pattern`` completely. The JSON Schema shows ``format``, if any."""
 
     pattern: str
     expected: str

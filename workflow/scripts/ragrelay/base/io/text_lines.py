@@ -43,7 +43,8 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
     """Yield each line's number (from 1) and fields from a TREC file with whitespace-separated columns ``names``.
 
     ``header``: whether to skip leading comments, which are ``#`` alone or begin with ``#`` and a space. Raises
-    InputError for an unreadable file, a wrong number of columns or an invisible character.
+    InputError for an unreadable file, a carriage return within a line, a wrong number of columns or an invisible
+    character.
     """
     for number, line in numbered_lines(path):
         if header and (line == "#" or line.startswith(("# ", "#\t"))):
@@ -65,8 +66,8 @@ def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each line's number (from 1) and fields from a file of tab-separated values, including the header line.
 
     As in files from TREC and MS MARCO, quotation marks have no special meaning. Raises InputError for an unreadable
-    file, for a row with more or fewer fields than the header, and for a field quoted as in CSV (with doubled quotation
-    marks inside).
+    file, a carriage return within a line, a row with more or fewer fields than the header, or a field quoted as in CSV
+    (with doubled quotation marks inside).
     """
     columns = 0
     for number, line in numbered_lines(path):

@@ -34,7 +34,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
     """Return the content of a model's config.json; empty if the model has no such file.
 
-    Raises InputError if the file isn't a JSON object, or if hub access is off and it isn't in the hub's cache.
+    Raises InputError if the file can't be downloaded, isn't cached while hub access is off, or isn't a JSON object.
     """
     if not on_hub(model):
         return model_config(place, model)
