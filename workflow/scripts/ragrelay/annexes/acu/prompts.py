@@ -40,7 +40,7 @@ class ClaimTemplate:
     """The words that ``with_evidence`` asks for instead of True, None and False; empty if it asks for those."""
 
     def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
-        """Return the prompt for ``claim``; it contains ``evidence`` unless ``evidence`` is None."""
+        """Return the prompt for ``claim``. The prompt contains ``evidence`` unless ``evidence`` is None."""
         claimant_line = self.claimant.format(claimant=claimant) if self.claimant and claimant else ""
         if evidence is None:
             return self.without_evidence.format(claim=claim, claimant=claimant_line)
@@ -50,8 +50,8 @@ class ClaimTemplate:
 def load_claim_template(path: str | Path) -> ClaimTemplate:
     """Read a claims template.
 
-    Raises the errors of ragrelay.prompting.templates.load_template, and InputError if ``words_with_evidence`` is not a
-    list of three different words.
+    Raises InputError if the file is not a valid template, or if ``words_with_evidence`` is not a list of three
+    different words.
     """
     path = Path(path)
     data = template_data(path, PARTS, OPTIONAL)

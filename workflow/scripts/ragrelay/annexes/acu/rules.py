@@ -55,16 +55,16 @@ class Claims:
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
     def words(self, name: str) -> list[str]:
-        """Return the label words that a template uses with evidence, or an empty list for True, None and False."""
+        """Return a template's label words for prompts with evidence; empty if the words are True, None and False."""
         return list(load_claim_template(self.study.template_path(name, "claim_prompts")).words_with_evidence)
 
     def source_files(self, which: str) -> list[str]:
-        """Return the paths of the files that list websites; ``which``: ``reliable`` or ``unreliable``."""
+        """Return the paths of the files that list ``reliable`` or ``unreliable`` websites, depending on ``which``."""
         return self.asked_for.get(f"{which}_sources") or []
 
     @property
     def judged_evidence(self) -> StudyFile | list[StudyFile]:
-        """The file with the evidence judge's replies about a job's claims, or an empty list without such a judge."""
+        """The file with the evidence judge's replies about a job's claims, or an empty list if no judge is set."""
         return files.judged_evidence if self.asked_for.get("evidence_judge") else []
 
     @functools.cached_property
@@ -113,12 +113,12 @@ class Claims:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Claims:
-    """Return the data for the rules about claims in ``study``."""
+    """Return ``study``'s data for the rules about claims."""
     return Claims(study)
 
 
 def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, object], list[str]]:
-    """Return what other annexes show on the claims page: page_part modules by template, input files, code modules."""
+    """Return other annexes' sections for the claims page: page_part modules by template, input files, code modules."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]
     return (

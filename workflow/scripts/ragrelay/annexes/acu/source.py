@@ -83,7 +83,7 @@ class RivalStatements(ClaimFormat):
         return self.recast(path, rivals=False)
 
     def recast(self, path: Path, rivals: bool) -> "Records":
-        """Return rows with one statement per record as the claim, or with each of the two if ``rivals`` is true."""
+        """Return rows with one statement per record as the claim or, if ``rivals`` is true, both statements in turn."""
         raise NotImplementedError
 
 

@@ -23,7 +23,7 @@ LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False"
 
 
 def contradicts(stance: str, prediction: str) -> bool | None:
-    """Return whether evidence contradicts the ``prediction`` made without it, or None if the stance is not_applicable.
+    """Return whether evidence contradicts a ``prediction`` made without evidence, or None for stance not_applicable.
 
     The prediction True is contradicted by evidence for False, and the prediction False by evidence for True, even if
     the evidence is insufficient. The prediction None is never contradicted, and neutral or contradictory evidence

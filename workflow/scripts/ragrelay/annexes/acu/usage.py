@@ -84,7 +84,7 @@ def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
 
 
 def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """Yield the rows for each claim set, generator and template: per stance, for SUFFICIENT stances, and for all."""
+    """Yield the rows of each claim set, generator and template: by stance, for both sufficient stances, and for all."""
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, map(str, key), strict=True))
         for stance in STANCES:

@@ -19,9 +19,9 @@ def explore_battles(
 
     Args:
         votes: The votes in a cell (columns VOTES), keyed by judge.
-        answers: The cell's and the zero-shot answers: retriever, qid, seed, answer, finish_reason, answer_tokens.
+        answers: The answers in the cell, and zero-shot (retriever, qid, seed, answer, finish_reason, answer_tokens).
         battle: The battle's name.
-        cell: Ordering and k.
+        cell: The cell's ordering and k.
 
     Returns:
         Two rows per pair of answers, with columns BLOCK.

@@ -33,7 +33,7 @@ class Battles:
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, File)}
 
     def keys_of(self, name: str) -> list[Mapping[str, str]]:
-        """Return the wildcards of each dataset and generator for battle ``name``."""
+        """Return the wildcards for each dataset and generator in battle ``name``."""
         grid = self.study.grid
         return [{"dataset": d, "battle": name, "generator": g} for d in grid.datasets for g in grid.generators]
 
@@ -124,5 +124,5 @@ class Battles:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Battles:
-    """Return the data for the rules about battles in ``study``."""
+    """Return ``study``'s data for the rules about battles."""
     return Battles(study)

@@ -42,5 +42,5 @@ class BattleShown(ShownTables):
 
     @property
     def decided(self) -> pl.DataFrame:
-        """The win rates that have a verdict: against the opponent, at the primary comparison's ordering and k."""
+        """The win rates against the opponent, at the primary comparison's ordering and k; only these have verdicts."""
         return self.primary("battle_wins").filter(against=self.battle["opponent"])

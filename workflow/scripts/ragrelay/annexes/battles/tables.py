@@ -33,11 +33,11 @@ def analyse_battles(
 
     Args:
         fight: The battle.
-        measures: The measure's values: retriever, qid, k, value.
-        The retrievers' contexts: retriever, ordering, k, qid, docnos.
+        measures: The measure's values (columns retriever, qid, k and value).
+        contexts: The retrievers' contexts (columns retriever, ordering, k, qid and docnos).
         measure: The measure's name.
-        utility: P, keyed by scorer: retriever, ordering, k, references, qid, p.
-        Columns to add to every row: dataset, battle and generator.
+        utility: Tables of P, keyed by scorer (columns retriever, ordering, k, references, qid and p).
+        names: The values of dataset, battle and generator, which are added to every row.
 
     Returns:
         The battle's tables, keyed by name.

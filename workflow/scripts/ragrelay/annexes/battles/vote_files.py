@@ -107,7 +107,7 @@ def read_vote_file(
         path: The file.
         grid: The grid's generators, orderings, values of k and seeds, from which a record's missing keys are filled in.
         pairs: The pairs of systems that the battle compares.
-        answers: The generator's answers: retriever, ordering, k, qid, seed, answer.
+        answers: The generator's answers (columns retriever, ordering, k, qid, seed and answer).
         generator: The generator that wrote the answers.
 
     Returns:

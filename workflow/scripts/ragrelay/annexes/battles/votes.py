@@ -55,9 +55,9 @@ def asked_pairs(
     """Build two prompts for each pair of answers, each showing the two answers in a different order.
 
     Args:
-        pairs: Columns KEY, answer (the retriever's) and other (the opponent's).
+        pairs: The pairs of answers: columns KEY, answer (the retriever's) and other (the opponent's).
         queries: The texts of the queries, keyed by qid.
-        references: The references, keyed by qid (other queries are left out); None if the judge sees none.
+        references: The references, keyed by qid (other queries are left out); None if the judge sees no references.
         best: Maximum number of references that the judge sees.
         template: The judge's template.
 
@@ -102,11 +102,11 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
     """Read each pair's votes.
 
     Args:
-        asked: ASKED_COLUMNS.
+        asked: The prompts for each pair of answers (columns ASKED_COLUMNS).
         shares: Columns prompt_id and shares (each word's share of the total probability of WORDS).
 
     Returns:
-        Columns VOTES. Each vote is the most probable word; null if there are no probabilities."""
+        A row per pair (columns VOTES). A vote is the most probable word, or null if there are no probabilities."""
     vote = pl.col("shares").list.arg_max().cast(pl.Int64)
     scores = [
         pl.when(pl.col("number") == 1 - is_first).then(vote.replace_strict(dict(enumerate(worth)), default=None))

@@ -102,7 +102,7 @@ class Fight:
     """A battle's votes, and the data needed to estimate win rates, relay and agreement with P.
 
     Args:
-        votes: VOTES, keyed by judge.
+        votes: Tables of votes (columns VOTES), keyed by judge.
         pairs: The pairs of systems to compare, each a retriever and an opponent.
         opponent: The battle's opponent; only pairs that include the opponent have verdicts.
         primary: The ordering and k of the primary comparison; results for other cells have no verdicts.
@@ -274,13 +274,13 @@ def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tu
 
 
 def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Compare a panel's judges: rows with columns JUDGE_COLUMNS for the primary cell, if there are at least two judges.
+    """Compare a panel's judges in the primary cell (columns JUDGE_COLUMNS); yields no rows if there is only one judge.
 
     Args:
         fight: The battle.
 
     Yields:
-        For each pair of systems: the panel's win rate without each judge, then Cohen's κ for each pair of judges.
+        Each pair of systems' win rate when a judge is left out, then Cohen's κ for each pair of judges.
     """
     for pair in fight.pairs:
         for name, part in parts(fight, fight.primary, pair):
@@ -323,8 +323,8 @@ def relay_rows(
 
     Args:
         fight: The battle; pairs with zero-shot answers are left out, because a retrieval measure needs a ranking.
-        The measure's values: retriever, qid, k, value.
-        The retrievers' contexts: retriever, ordering, k, qid, docnos.
+        measures: The measure's values (columns retriever, qid, k and value).
+        contexts: The retrievers' contexts (columns retriever, ordering, k, qid and docnos).
         measure: The measure's name.
 
     Yields:
@@ -383,7 +383,7 @@ def _placed(table: pl.DataFrame, value: str, qids: pl.Series) -> Array:
 
 
 def follow_rows(fight: Fight, scorer: str, utility: pl.DataFrame) -> Iterator[dict[str, object]]:
-    """Compare the battle's scores with a scorer's P: rows with columns FOLLOW_COLUMNS.
+    """Compare the battle's scores with a scorer's P (columns FOLLOW_COLUMNS).
 
     Args:
         fight: The battle.
@@ -414,7 +414,7 @@ def _p_of(utility: pl.DataFrame, retriever: str, cell: tuple[str, int]) -> pl.Da
 def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[str, Any]:
     """Correlate the battle's scores with the differences in P, over queries, and compare the signs.
 
-    Equal signs alone don't show agreement: if battle and P prefer the same system on average, most signs are equal.
+    Equal signs alone don't show agreement: most signs are equal if battle and P prefer the same system on average.
 
     Args:
         y: The battle's scores minus .5, an array (n,).

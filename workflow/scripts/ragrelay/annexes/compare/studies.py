@@ -66,7 +66,7 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Pair the earlier study's names with themselves (``at`` 0) or with the later study's names (1)."""
+        """Pair the earlier study's names with its own names (``at`` is 0) or the later study's names (``at`` is 1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
@@ -90,7 +90,7 @@ def open_study(folder: str | Path) -> Finished:
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
-    """Raise InputError if ``folder``, the results folder of study ``name``, has no page or a run in progress.
+    """Raise InputError if study ``name`` (results in ``folder``) has no page, or if a run is still in progress.
 
     The error names the config key ``key`` and lists the finished studies.
     """
@@ -107,7 +107,7 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Return the pairs of names to compare in a grid section: from ``pairs``, equal names, or each study's only name.
+    """Pair two studies' names in a grid section: as in ``pairs``, if equal, or if each study has only one name.
 
     Raises InputError if a study lacks a name in ``pairs``, or if there are no names to compare.
     """
@@ -139,7 +139,7 @@ def without_counterpart(
 
 
 def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
-    """Return the ``pairs`` whose second name exists in the study ``after``; other studies may have the other names."""
+    """Return the ``pairs`` whose second name exists in study ``after``; the other pairs may concern other studies."""
     return {
         section: {name: partner for name, partner in named.items() if partner in after.grid[section]}
         for section, named in pairs.items()
@@ -147,7 +147,7 @@ def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
-    """Return every dataset, generator and scorer to compare. Raises InputError if P is defined differently."""
+    """Return every combination of dataset, generator and scorer. Raises InputError if definitions of P differ."""
     scorers = matched(before, after, "scorers", pairs)
     for first, second in scorers:
         definitions = before.config["scorers"][first], after.config["scorers"][second]
@@ -183,7 +183,7 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """Pair each query's values, before and after, in every common cell (COLUMNS without SIDES).
+    """Pair each query's values, before and after, in every common cell (columns COLUMNS without SIDES).
 
     The quantities are ``p``, ``utility``, and the retrieval measures in both studies, such as ``nDCG@k``. A value is
     null if the query has no value in that study.

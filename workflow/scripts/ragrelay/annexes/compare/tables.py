@@ -13,7 +13,7 @@ PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 
 def test_table(compared: Compared, most_rows: int) -> Table:
-    """Show the paired tests, in a row per cell and quantity, with at most ``most_rows`` rows."""
+    """Show the paired tests, with a row per cell and quantity and at most ``most_rows`` rows."""
     return table_of(
         compared.tests, *PLACE, name("verdict"), between("mean change", "mean_difference"),
         numeric("queries", "n", count), numeric("mean before", "mean_before"), numeric("mean after", "mean_after"),

@@ -30,7 +30,7 @@ def view_changed_answers(
     receipts: Sequence[Path] = (),
     leaves_out: bool = False,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts``: COLUMNS, sorted by prompt, then seed. Also count missing answers.
+    """Look up the answers to ``prompts`` (columns COLUMNS, sorted by prompt, then seed), and count missing answers.
 
     ``prompts`` has columns prompts.COLUMNS. For ``thinking`` and ``receipts``, see answer_files.view_answers. With
     ``leaves_out``, prompts longer than the generator's window are counted but not answered, because dropping passages

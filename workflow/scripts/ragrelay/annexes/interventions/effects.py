@@ -123,7 +123,7 @@ def intervention_effects(
     margin: float,
     clusters: Clusters | None,
 ) -> pl.DataFrame:
-    """Estimate the effect of each intervention: columns EFFECTS, sorted by intervention, retriever, references and k.
+    """Estimate each intervention's effect (columns EFFECTS, sorted by intervention, retriever, references and k).
 
     ``scores`` (columns scores.COLUMNS) and ``changed`` (columns contexts.COLUMNS) are keyed by retriever. ``relay``:
     the table in relay.csv. ``grades``: the names of the reference sets, without the unseen sets.
@@ -154,7 +154,7 @@ def passage_effects(
     definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
-    """Compute the effects of removed or repeated passages (PASSAGES). For the arguments, see intervention_effects."""
+    """Compute each removed or repeated passage's effect (columns PASSAGES). Arguments: see intervention_effects."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
     for name, definition in definitions.items():
         kind = INTERVENTION_KINDS.of(definition)

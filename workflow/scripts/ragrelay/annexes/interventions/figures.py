@@ -18,7 +18,7 @@ TITLE = "effect on P"
 
 
 def draw_interventions(study: EffectStudy, folder: Path) -> None:
-    """Draw the figures about interventions in ``folder``."""
+    """Draw the figures about interventions, and save them in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 

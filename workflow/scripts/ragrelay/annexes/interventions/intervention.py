@@ -193,7 +193,7 @@ class Intervention(Kind):
 
         Returns:
             Columns qid, draw, place, side, effect (difference in P) and moved (difference in the measure). ``side`` is
-            the passage's arm; null for effects that compare two arms.
+            the passage's arm, or null for effects that compare two arms.
         """
         raise NotImplementedError
 

@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[EffectStudy]:
-    """Return the effects for each dataset, generator and scorer. ``params`` comes from Interventions.page_params."""
+    """Return the effects by dataset, generator and scorer. ``params``: the result of Interventions.page_params."""
     return EffectStudy.each(files, params)
 
 

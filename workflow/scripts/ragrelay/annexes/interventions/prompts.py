@@ -14,7 +14,7 @@ COLUMNS = {**CHANGE, **{name: column for name, column in PROMPT_COLUMNS.items() 
 def build_changed_prompts(
     queries: pl.DataFrame, changed: pl.DataFrame, contexts: pl.DataFrame, texts: pl.DataFrame, template: Template
 ) -> pl.DataFrame:
-    """Build a prompt for each row of ``changed`` (contexts.COLUMNS): columns COLUMNS, in query order.
+    """Build a prompt (columns COLUMNS) for each row of ``changed`` (columns contexts.COLUMNS), in the same order.
 
     ``contexts`` contains the texts of the retriever's passages, and ``texts`` the texts of inserted passages (columns
     qid, docno and text). If a changed context also occurs in the grid, both prompts have the same prompt_id.

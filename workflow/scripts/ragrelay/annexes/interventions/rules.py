@@ -84,5 +84,5 @@ class Interventions:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Interventions:
-    """Return the data for the rules about interventions in ``study``."""
+    """Return ``study``'s data for the rules about interventions."""
     return Interventions(study)

@@ -44,7 +44,7 @@ def score_changed_answers(
     passages: Sequence[str | Path] = (),
     near_copy: float | None = None,
 ) -> pl.DataFrame:
-    """Score all answers in ``answers`` (answers.COLUMNS): columns COLUMNS, sorted by references and KEY.
+    """Score the answers in a file (columns answers.COLUMNS); returns columns COLUMNS, sorted by references and KEY.
 
     ``passages``: files with the texts of the context passages (qid, docno, text). For the other arguments, see
     retriever_table.score_answers. A query without references in a reference set has no rows for that set.

@@ -1,4 +1,4 @@
-"""Write the page's sentences about the effect of one relevant passage, the queries it concerns, and relay."""
+"""Write the page's sentences about the effect of one relevant passage, by k and position, and about slopes."""
 
 from collections.abc import Sequence
 
@@ -60,7 +60,7 @@ undecided, too few queries. Each has a sentence, and a short form for further va
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
-    """Conclude, for every k, how a relevant passage affects the answers in the first intervention and retriever."""
+    """Conclude how one relevant passage affects answers, for every k, from the first intervention and retriever."""
     heading = "One passage", "What does one relevant passage do?"
     rows = _first(study)
     if not rows:

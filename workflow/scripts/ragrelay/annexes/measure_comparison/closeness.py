@@ -91,16 +91,16 @@ def compare_measures(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare all measures in each cell, on the same answers.
 
-    A measure's loss on a query is the sum of (p - b x)^2 over pairs of rankings, where x and p are as in relay and b is
-    the slope estimated from all other queries. r2 is 1 - (sum of losses) / (sum of p^2). Two measures are compared by
-    testing the mean difference between their losses on each query (mean_tests, with 1.75 times the skewness). The
-    difference in r2 has Fieller's interval for ratios (1954). Only queries with values for all measures are used.
+    For pairs of rankings, p is the difference in P and x the difference in the measure, centred as in relay. A
+    measure's loss on a query is the sum of (p - b x)^2 over pairs, with b estimated from all other queries; r2 is 1 -
+    (sum of losses) / (sum of p^2). The test compares two measures' mean losses (see mean_tests.Means.cautious). The
+    interval for the difference in r2, a ratio, is Fieller's (1954). Only queries with values for all measures are used.
 
     Args:
-        cells: Names (references, measure, ordering) and relay's cells by k, as returned by relay.cells_of.
-        relayed: The table relay.csv. A measure can only be called better than another if its relay is known there.
+        cells: Pairs of names (references, measure, ordering) and cells (keyed by k), as returned by relay.cells_of.
+        relayed: The table relay.csv. A measure can only be called better than another if this table shows relay for it.
         declared: The measure chosen in advance, to compare with all others; if None, all pairs are compared.
-        parts: For a panel: the table of pairs without each judge, keyed by the judge left out.
+        parts: For a panel, the tables of pairs computed without one judge, keyed by the judge left out.
 
     Returns:
         Two tables, with columns FIT and PAIRS. The confidence level in PAIRS is 1 - 5%/m for m comparisons in the cell.
@@ -220,10 +220,10 @@ def _fits(
 
 
 def correlation(products: Array, level: float) -> dict[str, object]:
-    """Return r with an interval at ``level``, from a jackknife of Fisher's z over queries or clusters with Student's t.
+    """Return r and its interval, from a jackknife of Fisher's z over queries or clusters, and Student's t.
 
     Args:
-        products: The sums of xx, xp and pp for each query or cluster, an array (3, units).
+        products: The sums of x^2, x p and p^2 for each query or cluster, as an array (3, units).
         level: The confidence level, from 0 to 1.
 
     Returns:

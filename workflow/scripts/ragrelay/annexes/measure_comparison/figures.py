@@ -19,12 +19,12 @@ ROW, BAR = 24, 0.03
 
 
 def draw_measures(study: MeasuresShown, folder: Path) -> None:
-    """Draw the figure that compares measures in ``folder``."""
+    """Draw the figure that compares measures, and save it in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 
 def fit_of_measures(study: MeasuresShown, theme: Theme) -> Spec:
-    """Draw each measure's r and interval, and bars that join measures without a known difference."""
+    """Draw each measure's r and interval, and bars that join measures not known to differ."""
     known = study.fits.drop_nulls("r").with_columns(panel=pl.lit(""))
     shown = known.select("panel", "measure", "r", "r2", "low", "high", "relay", "verdict", "n", "share_tied")
     order = shown["measure"].to_list()

@@ -26,7 +26,7 @@ class MeasureComparison:
         return [{name: section[name] for name in NAMES} for section in sections]  # type: ignore[literal-required]
 
     def parts(self, scorer: str) -> list[StudyFile]:
-        """Return a panel's tables of measure pairs, with each judge left out in turn; empty for other scorers."""
+        """Return a panel's tables of measure pairs that leave out one judge, or an empty list for other scorers."""
         return [RESULT_TABLES[1].file.at(scorer=part) for part in self.study.scoring.parts.get(scorer, ())]
 
     @functools.cached_property
@@ -47,5 +47,5 @@ class MeasureComparison:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> MeasureComparison:
-    """Return the data for the rules that compare measures in ``study``."""
+    """Return ``study``'s data for the rules that compare measures."""
     return MeasureComparison(study)

@@ -32,7 +32,7 @@ def measures_answer(study: MeasuresShown) -> Conclusion:
 
 
 def heading(answers: Sequence[Conclusion]) -> str:
-    """Return the heading above the conclusions of all sections, which may differ."""
+    """Return a heading for all sections: the conclusion that they share, or a note that conclusions differ."""
     said = {answer.strong for answer in answers}
     return said.pop() if len(said) == 1 else "The answer differs between datasets, generators or scorers"
 

@@ -206,8 +206,8 @@ class Results:
 
     @functools.cached_property
     def facts(self) -> dict[str, object]:
-        """The contents of ``report/facts.json``: the sentences at the top of the page, and the table rows behind their
-        numbers.
+        """The contents of ``report/facts.json``: the sentences at the top of the page, and the table rows from which
+        the sentences' numbers come.
 
         Raises:
             InputError: The study isn't finished.

@@ -19,7 +19,7 @@ UNNAMED = "nobody named"
 
 
 def answers_of(files: KeyedFiles) -> pl.DataFrame:
-    """Read all answers (score_files.ANSWER, answer, words). Files are keyed by generator, retriever, ordering and k."""
+    """Read all answers (columns ANSWER, answer, words). Files are keyed by generator, retriever, ordering and k."""
     tables = [generated(files.matching(generator=name), name) for name in files.grouped("generator")]
     words = pl.col("answer").str.split(" ").list.eval(pl.element().filter(pl.element() != "")).list.len()
     return pl.concat(tables).with_columns(words=words.cast(pl.Int64))

@@ -133,7 +133,7 @@ def estimate(
     x: Array | None = None,
     assessors: Mapping[str, Array] | None = None,
 ) -> dict[str, Any]:
-    """Estimate a weighted sum of the cells' means, or of the cells' slopes on ``x`` (queries,): columns of TABLE.
+    """Estimate a weighted sum of cells' means, or of cells' slopes on ``x`` (queries,); returns columns of TABLE.
 
     A difference gets no interval if its two cells were scored by different people, because some people are more severe
     than others; slopes aren't affected by severity. For ``assessors``, see Laid.
@@ -183,7 +183,7 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
-    """Return how the assessors of two cells differ; empty if the difference may be due to chance (chi-squared test).
+    """Return how the assessors of two cells differ, or an empty string if a chi-squared test finds no difference.
 
     ``parts``: the number of scores that each assessor gave in each of the two cells, keyed by assessor.
     """

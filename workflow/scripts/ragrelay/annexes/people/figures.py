@@ -18,7 +18,7 @@ DRAWN = (RHO, ORDER, ORDER_AP)
 
 
 def draw_people(study: PeopleStudy, folder: Path) -> None:
-    """Draw the figure about human scores in ``folder``."""
+    """Draw the figure about human scores, and save it in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 

@@ -1,4 +1,4 @@
-"""Measure, over answers and systems, how well each scorer agrees with people; compare scorers; measure bias."""
+"""Measure how well scorers agree with people over answers and systems, compare scorers, and measure bias."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ COMPARISON_COLUMNS = {**DATASET, **COMPARISON}
 def paired_answers(
     people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], words: pl.DataFrame, clusters: Clusters | None
 ) -> dict[str, pl.DataFrame]:
-    """Pair human scores with each scorer's scores; returns a table per scorer: ANSWER, people, scorer, words, cluster.
+    """Pair human scores with each scorer's scores, in a table per scorer (ANSWER, people, scorer, words and cluster).
 
     ``people`` and each table in ``scores`` have columns ANSWER and value; ``words`` has columns ANSWER and words.
     """
@@ -84,7 +84,7 @@ def paired_answers(
 
 
 def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield how well each scorer agrees with people: rows with columns TABLE and scorer."""
+    """Yield how well each scorer agrees with people, in rows with columns TABLE and scorer."""
     for name, table in paired.items():
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
         x, y, cluster = _columns(table)
@@ -103,7 +103,7 @@ def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFr
 
 
 def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Compare each pair of scorers: rows with columns COMPARISON and scorer."""
+    """Compare each pair of scorers; yields rows with columns COMPARISON and scorer."""
     for other, name in itertools.combinations(paired, 2):
         both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
         named = {"scorer": name, "against": other, "n_queries": both["qid"].n_unique()}
@@ -129,7 +129,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: R (no interval) or RHO."""
+    """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: RHO, or R (without interval)."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:
@@ -188,7 +188,7 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
 
 
 def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Regress the difference between a scorer's and people's scores, each standardised, on ``of`` (n,)."""
+    """Regress the scorer's scores minus the human scores, both standardised, on ``of`` (n,)."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
     z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]

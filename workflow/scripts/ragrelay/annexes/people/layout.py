@@ -33,7 +33,7 @@ class Laid:
     qids: tuple[str, ...]
 
     def row(self, factor: float, **context: Any) -> list[float]:
-        """Return a factor for every column: ``factor`` for the cell ``context`` (all seeds), 0 for other cells."""
+        """Return a number per column: ``factor`` in columns of the cell ``context``, 0 in all other columns."""
         return [factor if all(each[name] == context[name] for name in CONTEXT) else 0.0
                 for each in self.columns.iter_rows(named=True)]  # fmt: skip
 
@@ -48,7 +48,7 @@ def laid_out(
     """Arrange the scores of the answers that ``generator`` wrote.
 
     ``people`` has columns score_files.ANSWER, value and probability, and each scorer's table in ``scores`` has columns
-    ANSWER and value. ``by`` has columns ANSWER, assessor and part (the assessor's share in the human score).
+    ANSWER and value. ``by`` has columns ANSWER, assessor and part (the assessor's share of the human score).
     """
     own = people.filter(generator=generator)
     others = {name: frame.filter(generator=generator) for name, frame in scores.items()}

@@ -44,10 +44,10 @@ class PartlyScored(NamedTuple):
 
 
 class Influences(NamedTuple):
-    """The estimate from human scores alone, the change if the scorer has weight 1, and clusters' influences on both.
+    """An estimate from human scores alone, the change if the scorer has weight 1, and clusters' influences on both.
 
-    ``alone`` and ``more`` have shape (...), the other arrays (..., clusters). ``parts``: the variance due to each
-    cluster's human scores, assuming that scores are independent.
+    ``alone`` (the estimate) and ``more`` (the change) have shape (...), the other arrays (..., clusters). ``parts``:
+    the variance due to each cluster's human scores, assuming that scores are independent.
     """
 
     alone: Array
@@ -66,13 +66,13 @@ class Influences(NamedTuple):
 def influences(
     answers: PartlyScored, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp], x: Array | None = None
 ) -> Influences:
-    """Compute each cluster's influence on a sum of the cells' means, or on a sum of the cells' slopes on ``x``.
+    """Compute each cluster's influence on a weighted sum of the cells' means, or of the cells' slopes on ``x``.
 
     Args:
         answers: The answers' scores.
-        contrast: A row per cell, with a factor for each column, such as 1 and -1 in two cells for a difference.
+        contrast: A row per cell, with the cell's weight (such as 1 or -1) in the cell's columns and 0 in all others.
         cluster: Each query's cluster number, an array (queries,).
-        x: The predictor for slopes, an array (..., queries) that varies over each cell's queries with human scores."""
+        x: The predictor for slopes, an array (..., queries); must vary over each cell's queries with human scores."""
     known, there = answers.known, np.isfinite(answers.scorer)
     zero = np.zeros((*known.shape[:-2], int(cluster.max()) + 1))
     alone, more, of_people, of_scorer, spread = zero[..., 0], zero[..., 0], zero, zero, zero
@@ -141,7 +141,7 @@ def powered(given: Influences) -> Powered:
 
 
 def means_of(given: Influences, weight: Array) -> Means:
-    """Return the moments of the clusters' pseudo-values, which the test uses. ``weight`` (...): the scorer's weight."""
+    """Return the moments of the clusters' pseudo-values, for the test. ``weight`` (...): the scorer's weight."""
     of_clusters, df = given.of_people + weight[..., None] * given.of_scorer, given.df
     n = of_clusters.shape[-1]
     square = (of_clusters**2).sum(axis=-1)

@@ -1,4 +1,4 @@
-"""Provide data for the rules about human scores: the scorers to compare, and files."""
+"""Provide data for the rules about human scores: files, params, and the scorers and retrievers to compare."""
 
 import functools
 import itertools
@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers to compare: the primary comparison's reference with every other retriever."""
+        """Return the pairs of retrievers to compare: every other retriever with the primary comparison's reference."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []
@@ -91,7 +91,7 @@ class People:
         return [first, *([name, primary["reference"]] for name in rest)]
 
     def width_lines(self) -> list[str]:
-        """Return a line per dataset about the number of human scores needed, if a scorer has human scores."""
+        """Return a line per dataset that says how many human scores are needed, if any scorer has human scores."""
         if (scores := self.given) is None:
             return []
         import polars as pl
@@ -142,5 +142,5 @@ class People:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> People:
-    """Return the data for the rules about human scores in ``study``."""
+    """Return ``study``'s data for the rules about human scores."""
     return People(study)

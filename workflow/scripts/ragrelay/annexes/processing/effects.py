@@ -38,11 +38,11 @@ def describe_processing(
     tokens: pl.DataFrame,
     same_again: Mapping[str, bool | None],
 ) -> pl.DataFrame:
-    """Describe the effects of processing, in a row per processed retriever and k (columns EFFECTS).
+    """Describe the effects of processing, with a row per processed retriever and k (columns EFFECTS).
 
     ``contexts``: each retriever's contexts before and after processing (qid, rank, docno, text and possibly shown).
-    ``bases``: the retriever whose passages are processed, keyed by processed retriever. ``tokens``: retriever, k, qid
-    and prompt_tokens (null if unknown), for a single answer per query; retrievers without rows get no token counts.
+    ``bases``: the retriever whose passages are processed, keyed by processed retriever. ``tokens``: a single answer's
+    prompt_tokens per retriever, k and qid (null if unknown); retrievers without rows get no token counts.
     """
     rows = [
         {"retriever": name, "of": bases[name], "k": k, "same_again": same_again[name]}

@@ -12,7 +12,7 @@ from ragrelay.report.display.tables import Column, Table
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[ProcessingStudy]:
-    """Return the data of each section that has a processed retriever. ``params`` comes from rules.Processing."""
+    """Return the data of each section with a processed retriever. ``params``: the value of rules.Processing.params."""
     return read_processing(files, params)
 
 

@@ -43,7 +43,7 @@ class Processing:
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """The cells, for each k, of processed retrievers and of retrievers in the grid whose passages are processed."""
+        """A cell for every k and every retriever in the grid that is processed or whose passages are processed."""
         names = dict.fromkeys([*self.bases.values(), *self.bases])
         first = {context["k"]: context for context in reversed(self.study.contexts)}
         seed = self.study.grid.seeds[0]
@@ -56,7 +56,7 @@ class Processing:
 
     @functools.cached_property
     def params(self) -> dict[str, object] | None:
-        """Values for the page: the sections with generated answers, and the grid; None without such sections."""
+        """Values for the page: the sections with generated answers, and the grid; None if nothing is processed."""
         asked = self.study.asked_generators()
         sections = [section for section in self.study.sections if section["generator"] in asked]
         return {"sections": sections, "grid": self.study.grid.mapping()} if self.sections else None
@@ -64,5 +64,5 @@ class Processing:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Processing:
-    """Return the data for the rule about processors in ``study``."""
+    """Return ``study``'s data for the rule about processors."""
     return Processing(study)

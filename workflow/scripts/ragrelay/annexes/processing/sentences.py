@@ -27,7 +27,7 @@ def processing_answer(study: ProcessingStudy) -> Conclusion:
 
 
 def processing_sentences(study: ProcessingStudy) -> list[str]:
-    """Write sentences about what changed, saved tokens and answers, for every processed retriever and k."""
+    """Write sentences about changed texts, saved tokens and answers, for every processed retriever and k."""
     told = [text for row in study.rows for text in (_changed(row), _tokens(study, row), _compared(study, row))]
     return [text for text in told if text]
 

@@ -37,8 +37,8 @@ class ProcessingStudy:
     def rows(self) -> list[Row]:
         """The rows of processing.csv (a row per processed retriever and k), with ``pair``, ``means`` and ``gains``.
 
-        ``pair``: the row of systems.csv that compares both retrievers, or None. ``means`` and ``gains``: P and gain
-        (value, low, high, verdict) with the original and with the processed retriever; None if missing.
+        ``pair``: the row of systems.csv that compares both retrievers, or None. ``means`` and ``gains``: P and the gain
+        (value, low, high, verdict), first with the original and then with the processed retriever; None if missing.
         """
         return [row | self._compared(row) for row in self.tables["processing"].to_dicts()]
 
@@ -61,7 +61,7 @@ class ProcessingStudy:
 
 
 def read_processing(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ProcessingStudy]:
-    """Read the data about processors for each section. ``given``: the sections and grid (processing.rules), or None."""
+    """Read the data about processors for each section. ``given``: the value of rules.Processing.params."""
     if given is None:
         return []
     studies = []

@@ -43,12 +43,12 @@ def compared(
     unit: str,
     marks: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Compare both versions of each answer in ``drawn``, in the same order: COLUMNS without ``equal_here``.
+    """Compare both versions of each answer in ``drawn``; returns columns COLUMNS without ``equal_here``.
 
     ``drawn`` has columns qid, prompt_id, seed, retriever, ordering and k. ``then`` and ``now``: the stored and the
-    regenerated answers (prompt_id, seed, TEXTS, COUNTS, THOUGHT). An answer that isn't in ``now`` is missing. ``split``
-    divides a text into tokens or words (``unit``). ``marks``: the strings that separate thoughts from answers. Token
-    counts are treated as equal if either is unknown.
+    regenerated answers (prompt_id, seed, TEXTS, COUNTS, THOUGHT). Answers that aren't in ``now`` count as missing.
+    ``split`` divides a text into tokens or words (``unit``). ``marks``: the strings that separate thoughts from
+    answers. Token counts are treated as equal if either is unknown.
     """
     rows = drawn
     for side, answers in (("then", then), ("now", now)):

@@ -51,13 +51,13 @@ def recheck_answers(
     number: int,
     start_engine: Callable[[GeneratorEntry, int | None], Engine],
 ) -> tuple[pl.DataFrame, dict[str, object]]:
-    """Regenerate ``number`` of the ``stored`` answers, and compare them with the originals: COLUMNS, and the receipt.
+    """Regenerate ``number`` of the ``stored`` answers; returns the comparison (columns COLUMNS) and a receipt.
 
-    ``prompts``: prompt files by retriever, ordering and k, in the order in which they are processed. If several cells
+    ``prompts``: prompt files, keyed by retriever, ordering and k, in processing order. If several cells
     share a prompt, the answer is assigned to the first cell. If any answer differs, all answers are generated a second
     time, in two halves, because an answer may depend on its batch. Nothing is written to the answer store. The receipt
     contains stored (the number of stored answers), drawn, ``then`` (how the stored answers were generated) and ``now``
-    (how this job generated its answers, with the processor or endpoint addresses, the time in seconds and TOTALS).
+    (how this job generated answers, the processor or endpoint addresses, the time in seconds, and TOTALS).
     Raises InputError if the store has no answer to ``prompts``, and any error that ``start_engine`` raises.
     """
     began = time.monotonic()

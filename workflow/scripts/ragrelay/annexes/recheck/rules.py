@@ -28,7 +28,7 @@ class Recheck:
 
     @property
     def params(self) -> dict[str, object]:
-        """The params for the rule that summarises rechecks; this rule rewrites its files whenever it is requested."""
+        """The params for the rule that summarises rechecks; the rule rewrites its files whenever it is requested."""
         study = self.study
         return {
             "patterns": {

@@ -25,7 +25,7 @@ def recheck(
     outputs: Mapping[str, str | Path],
     page: str,
 ) -> Sequence[str]:
-    """Write the table (summary.COLUMNS) and the record to ``outputs``, and return lines for the terminal.
+    """Write the table (columns summary.COLUMNS) and the record to ``outputs``; returns lines for the terminal.
 
     Files are keyed by dataset and generator; ``scores`` also by scorer, and ``clusters`` only by dataset. ``imported``:
     generators whose answers come from files.

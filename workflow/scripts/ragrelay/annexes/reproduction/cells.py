@@ -54,11 +54,11 @@ def cells(
     zeroshot: pl.DataFrame,
     rel: str,
 ) -> pl.DataFrame:
-    """Compare every published cell that is also in the study, by generator and scorer: COLUMNS, in published order.
+    """Compare published cells with the study's cells (columns COLUMNS), by generator and scorer, in published order.
 
-    ``utility`` and ``significance``: the files from all sections of the study. ``zeroshot``: STUDY_PART, CELL and p of
-    the zero-shot answers, by query. ``rel``: the reference retriever for the published †; our † is used only if it has
-    the same reference.
+    ``utility`` and ``significance``: the files from all sections of the study. ``zeroshot``: the P of zero-shot
+    answers, by query (columns STUDY_PART, CELL and p). ``rel``: the reference retriever for the published †; our † is
+    used only if it refers to the same retriever.
     """
     layout = LAYOUTS["utility"]
     types = {str: pl.String, int: pl.Int64}

@@ -60,7 +60,7 @@ Place = tuple[str, str, int]
 def paper_findings(
     utility: pl.DataFrame, retrieval: pl.DataFrame, rankings: Sequence[str], measure: str, references: Sequence[str]
 ) -> pl.DataFrame:
-    """Test the three findings in a section of a study, for each reference set (COLUMNS without STUDY_PART).
+    """Test the three findings in a section of a study, for each reference set (columns COLUMNS without STUDY_PART).
 
     ``utility`` has columns analysis.utility.COLUMNS; ``retrieval`` has columns retriever, qid, measure, k and value.
     Only retrievers in ``rankings`` are used, because effectiveness is meaningless for an oracle. (a) and (b) are tested
@@ -143,7 +143,7 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, ob
 
 
 def degrees_of_freedom(left_out: Array) -> float:
-    """Estimate the degrees of freedom of a jackknife variance from the kurtosis of its values; n - 1 if normal.
+    """Estimate a jackknife variance's degrees of freedom from the values' kurtosis; n - 1 if the values are normal.
 
     The formula 2 / CV^2 is from Satterthwaite (1946), where CV is the coefficient of variation of a sample variance:
     CV^2 = (kurtosis - (n - 3) / (n - 1)) / n. A few queries with extreme utility reduce the degrees of freedom.

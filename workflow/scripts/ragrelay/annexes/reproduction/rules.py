@@ -35,7 +35,7 @@ def reproduced(study: CheckedStudy) -> dict[str, StudyFile]:
 
 
 def reproduced_claims(study: CheckedStudy) -> dict[str, StudyFile]:
-    """Return the comparisons that the claims page shows; empty if there are no published values about claims."""
+    """Return the comparisons that the claims page shows; empty if no published values concern claims."""
     tables = reproduced(study)
     return {name: tables[name] for name in OF_CLAIMS if OF_CLAIMS[0] in tables}
 
@@ -48,7 +48,7 @@ class Published:
         self.given: dict[str, Any] = study.config.get("published") or {}
 
     def file(self, layout: str) -> str | list[str]:
-        """Return the published table's path for a layout, or an empty list if the configuration has none."""
+        """Return the path of the published table with a layout, or an empty list if there is no such table."""
         return self.given.get(layout) or []
 
     @functools.cached_property
@@ -81,7 +81,7 @@ class Published:
         return self.reported.paths(OUTPUTS, [{}])
 
     def results(self, report: Sequence[str]) -> list[str]:
-        """Return the comparison's files, and the files in ``report``, because the report shows the comparison.
+        """Return the comparison's files and, because the report shows the comparison, the files in ``report``.
 
         If the published tables and the study have no row in common, the run ends with a one-line message.
         """

@@ -25,7 +25,7 @@ OVER_WINDOW = "contexts over the window"
 def view_round_answers(
     prompts: pl.DataFrame, store: AnswerStore, thinking: Sequence[str] | None = None, receipts: Sequence[Path] = ()
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts`` (prompts.COLUMNS): columns COLUMNS, in the same order.
+    """Look up the answers to ``prompts`` (columns prompts.COLUMNS); returns columns COLUMNS, in the same order.
 
     Also returns counts of missing answers. The answer to a prompt that exceeds the window is null. Raises InputError
     if any other answer is missing. For ``thinking`` and ``receipts``, see answer_files.view_answers.

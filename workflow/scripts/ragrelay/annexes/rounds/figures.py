@@ -16,7 +16,7 @@ from ragrelay.report.figure_files import draw_figures
 
 
 def draw_rounds(study: RoundsShown, folder: Path) -> None:
-    """Draw the figures about search rounds in ``folder``."""
+    """Draw the figures about search rounds, and save them in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 

@@ -1,4 +1,4 @@
-"""Build the prompts for a round, or estimate them before the previous round has been answered."""
+"""Build a round's prompts, or stand-in prompts before the previous round has been answered."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,8 +18,8 @@ SCHEMA = schema_of(COLUMNS)
 def round_prompts(
     queries: pl.DataFrame, states: pl.DataFrame, contexts: pl.DataFrame, texts: Mapping[str, str], template: Template
 ) -> pl.DataFrame:
-    """Build a prompt (COLUMNS) for each row of ``states`` (queries.COLUMNS). A prompt contains the question
-    (from ``queries``), the passages shown so far, and the new passages in ``contexts`` (searches.COLUMNS).
+    """Build a prompt (columns COLUMNS) for each row of ``states`` (columns queries.COLUMNS). A prompt has the question
+    (in ``queries``), the passages shown so far, and the new passages in ``contexts`` (columns searches.COLUMNS).
     """
     asked = states.join(contexts.select(*STATE, "docnos"), on=STATE, maintain_order="left").join(
         queries.select("qid", question="query"), on="qid", maintain_order="left"
@@ -36,7 +36,7 @@ def round_prompts(
 def ask_next_query(
     queries: pl.DataFrame, shown: pl.DataFrame, texts: Mapping[str, str], template: Template, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Build the prompts that ask a model for the next query (COLUMNS).
+    """Build the prompts that ask a model for the next query (columns COLUMNS).
 
     ``shown``: qid, docnos and possibly seed, from the reference retriever's prompts. Questions that aren't in ``shown``
     were shown no passages.
@@ -53,7 +53,7 @@ def ask_next_query(
 def estimate_round_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, passages: int, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Build stand-in prompts from the first ``passages`` in each query's ``contexts``, for each seed (COLUMNS).
+    """Build a stand-in prompt per query and seed (columns COLUMNS), from the query's first ``passages`` passages.
 
     ``contexts`` has columns qid, rank, docno and text. If a query has fewer passages, its passages are repeated. Each
     prompt gets a different id, because the real prompts in later rounds also differ.
@@ -74,7 +74,7 @@ def estimate_round_prompts(
 def longest_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, passages: int
 ) -> pl.DataFrame:
-    """Build a prompt per query, with seed 0, from the ``passages`` longest passages of all retrievers (COLUMNS)."""
+    """Build a prompt per query (columns COLUMNS; seed 0) from the ``passages`` longest passages of all retrievers."""
     every = pl.concat([frame.select("qid", "docno", "text") for frame in contexts]).unique(["qid", "docno"])
     size = -pl.col("text").str.len_bytes().cast(pl.Int64)
     ranked = every.with_columns(rank=size).sort("qid", "rank", "docno")

@@ -21,13 +21,13 @@ SCHEMA = schema_of(COLUMNS)
 def write_round_queries(
     queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str, seeds: Sequence[int]
 ) -> pl.DataFrame:
-    """Return a query per question in ``queries`` (qid, query) and seed (COLUMNS).
+    """Return a query (columns COLUMNS) for each question in ``queries`` (columns qid and query) and each seed.
 
     ``answers`` has columns qid, seed and answer; questions without search results may be missing. ``prompts`` contains
     qid, docnos and possibly seed, from the reference retriever's prompts in the previous round; questions that aren't
-    in ``prompts`` were shown no passages. ``kind``: `answer` searches for the question followed by the answer
-    (Iter-RetGen: Shao et al., Findings of EMNLP 2023), `ask` for the first line of a model's reply to the request for
-    a query, and `same` for the question. Without an answer or reply, the query is the question.
+    in ``prompts`` were shown no passages. ``kind``: with `answer`, the query is the question followed by the answer
+    (Iter-RetGen: Shao et al., Findings of EMNLP 2023); with `ask`, the first line of a model's reply to the request for
+    a query; with `same`, the question. If there is no answer or reply, the query is the question.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     states = queries.select("qid", "query").join(of_seeds, how="cross", maintain_order="left_right")

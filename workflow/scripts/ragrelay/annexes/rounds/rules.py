@@ -32,12 +32,12 @@ class Rounds:
 
     @functools.cached_property
     def retrievers(self) -> list[str]:
-        """The retrievers used in search rounds, starting with the reference."""
+        """The retrievers used in search rounds, starting with the reference retriever."""
         return [self.given.reference, *self.given.retrievers] if self.settings else []
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """The wildcards for each retriever used in search rounds, starting with the reference."""
+        """The wildcards for each retriever used in search rounds, starting with the reference retriever."""
         return [{"retriever": name} for name in self.retrievers]
 
     @functools.cached_property
@@ -77,11 +77,11 @@ class Rounds:
 
     @functools.cached_property
     def numbers(self) -> list[str]:
-        """The numbers of the rounds that need answers or queries beyond the grid's answers."""
+        """The numbers of the rounds in which answers or next queries are generated, in addition to the grid's."""
         return sorted({*self.later, *self.asking})
 
     def requested(self, number: str) -> list[str]:
-        """Return the retriever names in the paths of a round's prompts; NEXT stands for prompts asking for queries."""
+        """Return the retriever names in the paths of a round's prompts; NEXT marks prompts that ask for queries."""
         return [*(self.retrievers if number in self.later else []), *([NEXT] if number in self.asking else [])]
 
     def requests(self, wildcards: Wildcards) -> list[StudyFile]:
@@ -99,7 +99,7 @@ class Rounds:
         return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
     def before(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the files with the reference's previous prompts, and with the resulting answers or queries."""
+        """Return the previous round's files: the reference retriever's prompts, and the replies to these prompts."""
         number = str(int(wildcards.round) - 1)
         cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
         answers: StudyFile | list[StudyFile] = files.answers.each(cells)
@@ -164,11 +164,11 @@ class Rounds:
 
     @functools.cached_property
     def shown(self) -> dict[str, object]:
-        """The settings under the key `rounds`, with defaults filled in, for the page; empty without rounds."""
+        """The settings under the key `rounds`, including defaults, for the page; empty if the study has no rounds."""
         return {**self.settings.mapping(), **self.listing} if self.settings else {}
 
     def generation(self) -> list[GenerationRule]:
-        """Return a generation rule for each later round, for base.annex.Annex.generation."""
+        """Return a generation rule for each later round (see base.annex.Annex.generation)."""
         numbers = self.numbers or ["2"]  # the files' patterns are also needed without rounds
         return [
             {
@@ -187,5 +187,5 @@ class Rounds:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Rounds:
-    """Return the data for the rules about search rounds in ``study``."""
+    """Return ``study``'s data for the rules about search rounds."""
     return Rounds(study)

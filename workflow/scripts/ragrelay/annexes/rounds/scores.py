@@ -30,7 +30,7 @@ def score_round_answers(
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Score all answers in the file ``answers`` (answers.COLUMNS): COLUMNS, except for missing answers.
+    """Score the non-missing answers in the file ``answers`` (columns answers.COLUMNS); returns columns COLUMNS.
 
     For the other arguments, see retriever_table.score_answers. There are no unseen reference sets, because contexts
     grow with each round.

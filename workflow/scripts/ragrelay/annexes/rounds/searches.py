@@ -32,7 +32,7 @@ SCHEMA = schema_of(COLUMNS)
 
 
 class Searching(NamedTuple):
-    """The data needed for a search with a retriever and all retrievers on which it builds."""
+    """The data needed for a search with a retriever and with all retrievers on which it builds."""
 
     collection: Collection
     definitions: Mapping[str, Mapping[str, Any]]
@@ -64,7 +64,7 @@ def search_round(
     lowest: int,
     near_copy: float | None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Search for each row of ``queries`` (queries.COLUMNS): COLUMNS, and the texts of shown passages, keyed by docno.
+    """Search for ``queries`` (columns queries.COLUMNS); returns COLUMNS, and the shown passages' texts by docno.
 
     Passages already shown, and their near copies, are left out of the retriever's first ``k`` passages with text. When
     the measure is computed, these passages keep their ranks but are treated as not relevant.

@@ -1,4 +1,4 @@
-"""Write the page's sentences about whether a better list immediately leads to a better answer, and further rounds."""
+"""Write the page's sentences about whether better lists immediately lead to better answers, and about later rounds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -36,21 +36,21 @@ TABLE: dict[str, Column] = {
 def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, object]]:
     """Regress differences in P on differences in the measure, between lists that follow the same earlier rounds.
 
-    For each pair of lists, the differences in x and in P are centred over the step's queries or, if adjusted, replaced
-    by residuals of regressions on P before the step and on the query's mean measure over the lists. The differences
-    must not be centred within a query over steps: the next query's text depends on the previous answer, so later lists
-    depend on that answer's noise. Pairs of identical lists are left out; other pairs with equal measures are used,
-    because they help to estimate the mean difference. Each query's products are averaged over seeds and, for all steps
-    together, summed over steps. The unit of analysis is the query, or the cluster if queries have clusters.
+    For each pair of lists, the differences in P and in the measure are centred over the step's queries. If adjusted,
+    they are replaced by residuals of regressions on P before the step and the query's mean measure over lists.
+    Differences must not be centred within a query over steps: the next query's text depends on the previous answer, so
+    later lists depend on that answer's noise. Pairs of identical lists are left out; other pairs with equal measures
+    are used, because they help to estimate the mean difference. Each query's products of differences are averaged over
+    seeds and, for all steps together, summed over steps. The unit of analysis is the query or, if given, the cluster.
 
-    Tests, intervals and minimum numbers of queries are the same as in relay; with one step and one seed, the results
-    are the same, too. A step gets a verdict only if lists differ for at least STEP_AT_LEAST queries.
+    Tests, intervals and minimum numbers of queries are the same as in relay. With a single step and seed, the results
+    are also the same. A step gets a verdict only if lists differ for at least STEP_AT_LEAST queries.
 
     Args:
-        steps: Each step's cells, a cell per seed. In a cell, ``p0`` is P before the step and ``p`` is P after it.
+        steps: Each step's cells, a cell per seed, with P before the step (``p0``) and P after the step (``p``).
 
     Returns:
-        Rows with columns TABLE, unadjusted and adjusted: for each step, then for all; empty if there is only one list.
+        Unadjusted and adjusted rows (columns TABLE) per step, then for all steps; empty if there is only one list.
     """
     if not steps or any(len(cell.x) < 2 for cells in steps.values() for cell in cells):
         return []

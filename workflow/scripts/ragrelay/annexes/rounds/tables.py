@@ -99,7 +99,7 @@ class RoundStudy(NamedTuple):
         return rows.select("retriever", "qid", p.fill_null(0.0).alias("p"), "p0")
 
     def later(self, references: str) -> Iterator[tuple[Round, pl.DataFrame]]:
-        """Yield each later round with a table of the queries that have references: qid, seed, p, docnos and value."""
+        """Yield each later round, with a table (qid, seed, p, docnos, value) of the queries that have references."""
         qids = self.first(references)["qid"].unique().implode()
         for each in self.rounds:
             scores = each.scores.filter(references=references).select(*STATE, "p")

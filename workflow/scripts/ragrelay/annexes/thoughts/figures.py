@@ -17,7 +17,7 @@ TITLE = "tokens per thought"
 
 
 def draw_thoughts(study: ThoughtStudy, folder: Path) -> None:
-    """Draw the figure about thoughts in ``folder``."""
+    """Draw the figure about thoughts, and save it in ``folder``."""
     draw_figures(study, [output for output in OUTPUTS if isinstance(output, Figure)], folder)
 
 

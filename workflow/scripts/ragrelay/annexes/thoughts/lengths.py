@@ -90,10 +90,10 @@ DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}
 def describe_thoughts(
     answers: pl.DataFrame, base: str | None, clusters: Clusters | None, budget: int | None
 ) -> dict[str, pl.DataFrame]:
-    """Compute both tables from the rows of answer files: retriever, ordering, k and TOKENS.
+    """Compute both tables from the rows of answer files (columns retriever, ordering, k and TOKENS).
 
     ``base``: the retriever with which others are compared, or None. ``clusters``: each query's cluster number; None if
-    queries are independent. ``budget``: the maximum tokens in a thought, which limit intervals; None if unknown.
+    queries are independent. ``budget``: a thought's token budget, which bounds the intervals; None if unknown.
     """
     queries = tokens_by_query(answers).with_columns(cluster_column(clusters))
     return {
@@ -103,7 +103,7 @@ def describe_thoughts(
 
 
 def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
-    """Average the known token counts of thoughts over seeds: OF_CONTEXT, qid and tokens (null if no count is known).
+    """Average thoughts' token counts over seeds; returns columns OF_CONTEXT, qid and tokens (null if unknown).
 
     An answer without a thought has 0 tokens. If a thought was cut or didn't end, the generated tokens are counted.
     """
@@ -112,7 +112,7 @@ def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | None) -> pl.DataFrame:
-    """Describe the thoughts in each cell (columns LENGTHS). ``queries``: from tokens_by_query, plus ``cluster``."""
+    """Describe each cell's thoughts (columns LENGTHS). ``queries``: from tokens_by_query, plus column ``cluster``."""
     end = pl.col("thought_end")
     counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
@@ -134,7 +134,7 @@ def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | N
 
     Returns columns DIFFERENCES and adjusted p-values. A family contains all cells compared with the same retriever, or
     all cells compared with no context. ``queries``: the result of tokens_by_query, with the column ``cluster``. As for
-    gains, the verdict is based on the uncorrected 95% interval. A cell that has no test has a ``reason``.
+    gains, the verdict is based on the uncorrected 95% interval. Cells without a test have a ``reason``.
     """
     of = pl.col("retriever")
     cells = queries.filter(of != ZEROSHOT)
@@ -183,7 +183,7 @@ def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[st
 
 
 def compared(tokens: Array, other: Array, cluster: Indexes | None, budget: int | None) -> dict[str, Any]:
-    """Test the mean of ``tokens`` - ``other`` (n,): interval, p_verdict, verdict, stands and reason (DIFFERENCES)."""
+    """Test the mean of ``tokens`` - ``other`` (n,); returns the interval, p_verdict, verdict, stands and reason."""
     differences = difference(tokens, other)
     size = len(differences) if cluster is None else mean_tests.ClusterMeans.of(differences, cluster).effective
     enough = size >= WORDS_FROM and mean_tests.enough(differences, cluster)

@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[ThoughtStudy]:
-    """Return the tables about thoughts for each dataset and reasoning generator. ``params``: Thoughts.drawn."""
+    """Return the tables about thoughts for each dataset and reasoning generator. ``params``: from Thoughts.drawn."""
     return ThoughtStudy.each(files, params)
 
 

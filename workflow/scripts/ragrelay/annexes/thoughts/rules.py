@@ -31,7 +31,7 @@ class Thoughts:
 
     @functools.cached_property
     def drawn(self) -> dict[str, object] | None:
-        """The grid and each dataset's primary comparison, for figures and sentences; None if no generator reasons."""
+        """The grid and each dataset's primary comparison, for the page; None if no generator is a reasoning model."""
         if not self.sections:
             return None
         grid = self.study.grid
@@ -39,7 +39,7 @@ class Thoughts:
         return {"grid": grid.mapping() | {"kinds": self.study.retriever_kinds}, "primary": primary}
 
     def budget_of(self, generator: str) -> int | None:
-        """Return the maximum tokens in a thought: its budget, or max_tokens if thought and answer share a budget."""
+        """Return a thought's maximum tokens: the thought budget, or max_tokens if thought and answer share a budget."""
         definition = self.study.generator(generator)
         return GENERATOR_KINDS.of(definition).thought_budget(definition) or definition.get("max_tokens")
 
@@ -51,5 +51,5 @@ class Thoughts:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Thoughts:
-    """Return the data for the rules about thoughts in ``study``."""
+    """Return ``study``'s data for the rules about thoughts."""
     return Thoughts(study)

@@ -28,7 +28,7 @@ BY_VERDICT = {
 def thought_answer(study: ThoughtStudy) -> Conclusion:
     """Conclude with which retrievers thoughts are longer or shorter than with the primary comparison's reference.
 
-    With a single retriever, the comparison is with thoughts without a context.
+    If there is only one retriever, thoughts without a context are the baseline.
     """
     heading = "Thoughts", "Does the model think longer with a worse context?"
     generator, against = study.keys["generator"], study.against[0]
@@ -57,7 +57,7 @@ def thought_sentences(study: ThoughtStudy) -> list[str]:
 
 
 def thought_warnings(study: ThoughtStudy) -> list[str]:
-    """Warn if more than a share MANY of the thoughts were cut at the budget or didn't end."""
+    """Warn if the share of thoughts that were cut at the budget or didn't end is above MANY."""
     rows = study.counts
     censored = study.censored(rows)
     if censored is None or censored <= MANY:
