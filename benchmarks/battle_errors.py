@@ -303,26 +303,26 @@ def false_table(path: Path) -> str:
 
 
 LINES = {
-    "false verdict on any of 4 retrievers, each tested at 1 − 5% / 4 (at 95%)":
+    "false verdict on at least one of 4 retrievers, with intervals at level 1 − 5% / 4 (95%)":
         ("some false word: {} queries, 4 retrievers", "some false word, each at 95%: {} queries, 4 retrievers"),
-    "false verdict on any of 9 retrievers, each tested at 1 − 5% / 9 (at 95%)":
+    "false verdict on at least one of 9 retrievers, with intervals at level 1 − 5% / 9 (95%)":
         ("some false word: {} queries, 9 retrievers", "some false word, each at 95%: {} queries, 9 retrievers"),
-    "false verdict, leaving out queries with an unreadable reply (keeping the order with a readable reply)":
+    "false verdict, if queries with an unreadable reply are left out (if only the unreadable reply is left out)":
         ("unreadable replies, left out: {} queries", "unreadable replies, the readable order: {} queries"),
-    "false verdict if people vote on one order per query: 50% (60%) of queries have the same system first":
+    "false verdict, if people vote on one order per query and see the same system first for 50% (60%) of queries":
         ("votes in one order, false word: {} queries, 50% first",
          "votes in one order, false word: {} queries, 60% first"),
-    **{f"correct verdict: {name} (interval covers the truth)":
+    **{f"correct verdict: {name} (interval covers the true value)":
        (f"found: {{}} queries, {name}", f"covers: {{}} queries, {name}") for name in FOUND},
-    **{f"panel of three judges, {name}: verdict by the panel's rule (by the mean alone)":
+    **{f"panel of three judges, {name}: verdict under the panel's rule (from the mean alone)":
        (f"panel, by the rule: {{}} queries, {name}", f"panel, by the mean: {{}} queries, {name}") for name in PANELS},
     "relay, no effect: false verdict with two retrievers (with five)":
         ("relay, false word: {} queries, 2 retrievers", "relay, false word: {} queries, 5 retrievers"),
-    "relay with slope 1 (logits per 1.0 of the measure): verdict *it is* with two retrievers (with five)":
+    "relay, slope 1 (logits per 1.0 of the measure): verdict *answers improve more* with two retrievers (five)":
         ("relay, it is: {} queries, 2 retrievers, slope 1", "relay, it is: {} queries, 5 retrievers, slope 1"),
     "significant ρ between the battle's score and P, if they are unrelated (if they are related)":
         ("agreement, ρ found: {} queries, not linked", "agreement, ρ found: {} queries, linked by 1"),
-    "same winner in the battle and in P, if they are unrelated: share of queries (expected by chance)":
+    "share of queries with the same winner in the battle and by P, if they are unrelated (share expected by chance)":
         ("agreement, same_sign: {} queries, not linked", "agreement, by_chance: {} queries, not linked"),
     "strengths of four systems: interval coverage (if each order counts as a separate battle)":
         ("strengths cover: {} queries", "strengths cover, each order a battle: {} queries"),

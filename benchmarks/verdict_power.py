@@ -49,6 +49,6 @@ if __name__ == "__main__":
     given = parser.parse_args()
     setting = (
         f"{given.draws:,} data sets per row, with normally distributed columns; the detectable ρ should be detected in "
-        "80% of them"
+        "80% of data sets"
     )
     write_record(given, setting, figures(given.draws), ["numpy", "scipy"])

@@ -32,17 +32,17 @@ VERDICTS = {
 """How the page shows the verdicts in the records."""
 COLUMNS = {
     "spread that differs by query": "normal, with a spread that differs between queries",
-    "real, the most skewed fifth": "real, most skewed fifth of the columns",
+    "real, the most skewed fifth": "real, most skewed 20% of columns",
     "real, 40% zeros or more": "real, columns with at least 40% zeros",
     "60% zeros, the rest log-normal": "60% zeros, otherwise log-normal",
-    "0.5 more on a tenth of the queries": "normal, plus 0.5 for one query in ten",
+    "0.5 more on a tenth of the queries": "normal, with 0.5 added for one query in ten",
     "normal, mean of 0.1, standard deviation of 0.15": "normal with mean 0.1 and standard deviation 0.15",
     "language model": "language model, all columns",
-    "language model, the most skewed fifth": "language model, most skewed fifth of the columns",
+    "language model, the most skewed fifth": "language model, most skewed 20% of columns",
     "language model, 40% zeros or more": "language model, columns with at least 40% zeros",
     **{
-        f"−{steady} steady, a refusal (+{large}) on {share}%": f"−{steady} for most queries, +{large} for the {share}% "
-        "with a refusal"
+        f"−{steady} steady, a refusal (+{large}) on {share}%": f"+{large} for the {share}% of queries "
+        f"that are refused, −{steady} for the others"
         for steady, large, share in (
             ("0.02", "0.38", 5),
             ("0.02", "0.18", 10),
@@ -53,7 +53,7 @@ COLUMNS = {
 }
 RELAY = {
     **{
-        f"P of another query: {source}, k = {k}": f"{source}, k = {k}; each query has another query's P"
+        f"P of another query: {source}, k = {k}": f"{source}, k = {k}; each query gets another query's P"
         for source in ("demo", "pool", "language model")
         for k in (1, 2, 3, 5)
     },
@@ -66,22 +66,22 @@ RELAY = {
         }.items()
         for count in (2, 5, 10)
     },
-    "5 retrievers that share most contexts": "5 retrievers with mostly the same contexts",
-    "10 retrievers that share most contexts": "10 retrievers with mostly the same contexts",
-    "two retrievers that share half of their contexts": "2 retrievers with the same context for half the queries",
+    "5 retrievers that share most contexts": "5 retrievers; most contexts are the same",
+    "10 retrievers that share most contexts": "10 retrievers; most contexts are the same",
+    "two retrievers that share half of their contexts": "2 retrievers; same context for half of the queries",
     "five retrievers that share contexts and lead by a constant elsewhere":
-        "5 retrievers that use a common context for half their queries; elsewhere, each beats the next by a constant",
+        "5 retrievers; same context for half of the queries; on the others, each beats the next by a constant",
     "slopes that differ by query (sd 0.29), measure's sd 0.16":
-        "10 retrievers; slopes differ between queries (SD 0.29), SD of the measure 0.16",
+        "10 retrievers; slopes differ between queries (SD 0.29); the measure has SD 0.16",
     "slopes that differ by query (sd 0.43), measure's sd 0.35":
-        "10 retrievers; slopes differ between queries (SD 0.43), SD of the measure 0.35",
+        "10 retrievers; slopes differ between queries (SD 0.43); the measure has SD 0.35",
 }  # fmt: skip
 FEW = {
-    "40% and 70% zeros": "40% zeros in utility, 70% in the measure",
+    "40% and 70% zeros": "40% of utility values and 70% of the measure's are 0",
     "uncorrelated, dependent": "uncorrelated but dependent",
-    "two values, spread unequal": "measure with two values, unequal spread of utility",
-    "test": "test significant",
-    "test and interval": "test significant, and interval excludes 0",
+    "two values, spread unequal": "measure with two values; utility has unequal spread",
+    "test": "significant test",
+    "test and interval": "significant test, and the interval excludes 0",
     "verdict": "verdict",
 }
 PANELS = {
@@ -89,7 +89,7 @@ PANELS = {
     "b better by .20": "b is better by .20",
     "no relay, the worst judge's scores follow the measure by .3":
         "no relay, but the worst judge's scores rise with the measure (slope .3)",
-    "relay of .2": "relay with slope .2",
+    "relay of .2": "relay with slope .2", "*it is*": "*answers improve more*",
     **{
         f"no difference, {bias}": f"no difference, but {bias}"
         for bias in (

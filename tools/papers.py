@@ -31,7 +31,7 @@ def table(rows: list[dict[str, str]]) -> str:
     """Return a paper's table; below it the commands, what they need, and the reasons for differences."""
     ways = list(dict.fromkeys((row["command"], row["needs"]) for row in rows if row["command"]))
     reasons = list(dict.fromkeys(row["because"] for row in rows if row["because"]))
-    lines = ["| | what | how | GPU-hours | state | where |", "|---|---|---|---|---|---|"]
+    lines = ["| item | content | command | GPU-hours | state | files |", "|---|---|---|---|---|---|"]
     for row in rows:
         way = f"({ways.index((row['command'], row['needs'])) + 1})" if row["command"] else ""
         letter = f" ({string.ascii_lowercase[reasons.index(row['because'])]})" if row["because"] else ""

@@ -51,7 +51,7 @@ def _agreement(values: Mapping[str, float]) -> str:
         found = [rf"{what}, .*, {name} of two scorers: .*{size}" for what in ("false", "found, 0.8 and 0.5")]
         patterns = [rf"coverage of {name}: .*{size}", *(one.replace(", .*, ", ", (.*, )?") for one in found)]
         rows.append([words, *(_from_to(values, pattern, _percent) for pattern in patterns)])
-    for words, name in {"bias by length": "a bias by length", "α of two people": "alpha of two assessors"}.items():
+    for words, name in {"length bias": "a bias by length", "α between two people": "alpha of two assessors"}.items():
         rows.append([words, _from_to(values, rf"coverage of {name}:", _percent), "", ""])
     return _table(rows)
 

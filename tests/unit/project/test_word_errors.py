@@ -46,7 +46,7 @@ def test_the_page_has_the_record() -> None:
 
 
 def test_few_queries_give_rho_no_verdict() -> None:
-    assert "| measure with two values, unequal spread of utility | verdict |" in error_rates.PAGE.read_text("utf-8")
+    assert "| measure with two values; utility has unequal spread | verdict |" in error_rates.PAGE.read_text("utf-8")
     figures = json.loads((ROOT / "benchmarks/results/rho_errors.json").read_text(encoding="utf-8"))["figures"]
     gated = {name: one["value"] for name, one in figures.items() if "goal" in one}
     assert len(gated) == 5 * 8 and max(gated.values()) <= 0.06

@@ -147,7 +147,7 @@ class FirstTokenMargin(OfAnswers):
 
 
 class MeanEntropy(OfAnswers):
-    """Entropy over the 20 likeliest candidates for each token in nats, averaged over tokens and seeds.
+    """Entropy in nats over the 20 likeliest candidates for each token, averaged over tokens and seeds.
 
     Predictive uncertainty, as in Malinin and Gales, ICLR 2021.
     """

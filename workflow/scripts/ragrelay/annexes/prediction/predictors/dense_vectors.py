@@ -120,8 +120,8 @@ def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float
 
 
 class DensePerturbation(Predictor):
-    """Mean rank-biased overlap (p = 0.9), over 20 draws, of the first `vector_depth` results in two orders: by dot
-    product with the query's vector, and with that vector plus Gaussian noise a tenth as long.
+    """Mean rank-biased overlap (p = 0.9), over 20 draws, between two orders of the first `vector_depth` results: by
+    dot product with the query's vector, and with the same vector plus Gaussian noise a tenth as long.
 
     After Dense-QPP (Arabzadeh et al., CIKM 2023), which repeats the search with the noisy query and uses equal weights.
     """

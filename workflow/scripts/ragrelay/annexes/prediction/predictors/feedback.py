@@ -112,9 +112,9 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor named after `uef_`, times Pearson's r between the scores of the ranking and of a relevance model.
+    """The predictor named after `uef_`, times Pearson's r between the ranking's scores and a relevance model's scores.
 
-    Pearson's r is computed over the first `feedback_depth` passages. Shtok, Kurland and Carmel, SIGIR 2010 (UEF).
+    Pearson's r covers the first `feedback_depth` passages. Only `uef_mean_score` depends on k. Shtok et al. 2010 (UEF).
     """
 
     stage = AFTER_RETRIEVAL

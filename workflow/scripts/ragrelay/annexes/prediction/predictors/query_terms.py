@@ -66,8 +66,8 @@ class OfWords(Predictor):
 
 
 class Idf(OfWords):
-    """Mean, maximum and sum of ln((N − df + 0.5) / (df + 0.5)) over the query's words, where df of the corpus's N
-    passages contain the word.
+    """Mean, maximum and sum of ln((N − df + 0.5) / (df + 0.5)) over the query's words, where df is the
+    number of passages with the word, out of N.
 
     Robertson and Sparck Jones 1976; used as a predictor by Cronen-Townsend et al., SIGIR 2002.
     """
@@ -104,7 +104,7 @@ class Scq(OfWords):
 
 
 class Var(OfWords):
-    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over passages with the word: mean, maximum and sum over words.
+    """Mean, maximum and sum over words; per word, the standard deviation of (1 + ln tf) · ln(1 + N / df) over passages.
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
