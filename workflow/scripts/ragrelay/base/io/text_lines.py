@@ -43,8 +43,7 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
     """Yield each line's number (from 1) and fields from a TREC file with whitespace-separated columns ``names``.
 
     ``header``: whether to skip leading comments, which are ``#`` alone or begin with ``#`` and a space. Raises
-    InputError for an unreadable file, a carriage return within a line, a wrong number of columns or an invisible
-    character.
+    InputError for an unreadable file, a stray carriage return, a wrong number of columns or an invisible character.
     """
     for number, line in numbered_lines(path):
         if header and (line == "#" or line.startswith(("# ", "#\t"))):
