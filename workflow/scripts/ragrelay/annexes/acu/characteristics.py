@@ -1,4 +1,4 @@
-"""Compute characteristics of evidence that may affect how much a model uses it (Hagström et al., section 5)."""
+"""Compute characteristics that may affect how much a model uses a piece of evidence (Hagström et al., section 5)."""
 
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -43,9 +43,9 @@ def describe_claims(
     """Return the characteristics of the evidence in ``claims`` (columns SCHEMA), and the entity detector's name.
 
     ``entities`` is the entity detector: ``auto``, ``capitalised`` or the name of a spaCy model. ``unreliable`` and
-    ``reliable`` are lists of domains; is_unreliable is null if ``unreliable`` is None. A model's judgements
-    ``judged`` (judged_evidence.COLUMNS) determine refers_external_source; if ``judged`` is None, the evidence is
-    searched for web addresses and for phrases such as "according to".
+    ``reliable`` are lists of domains; is_unreliable is null if ``unreliable`` is None. ``judged``: a model's judgements
+    (columns judged_evidence.COLUMNS), which determine refers_external_source; if None, the evidence is searched for web
+    addresses and for phrases such as "according to".
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())

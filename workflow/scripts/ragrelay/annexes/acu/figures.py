@@ -1,4 +1,4 @@
-"""Draw the figures of a claims study: ACU by stance, and its correlation with characteristics of the evidence."""
+"""Draw the figures of a claims study: ACU by stance, and correlations of ACU with characteristics of evidence."""
 
 import altair as alt
 import polars as pl

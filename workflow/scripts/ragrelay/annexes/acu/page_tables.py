@@ -68,7 +68,7 @@ def acu_means_table(study: ClaimsStudy) -> Table:
 
 
 def word_token_table(study: ClaimsStudy) -> Table:
-    """Show the tokens whose probabilities are added up for each label word, and the engine that computed them."""
+    """Show the tokens whose probabilities are added up for each label word, and the engine used."""
     rows = [
         [claims, generator, word, ", ".join(f"{token['text']!r} ({token['id']})" for token in tokens),
          "yes" if all(token["whole"] for token in tokens) else "not all",

@@ -46,7 +46,7 @@ Array = npt.NDArray[np.float64]
 def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """Compute ACU for each row of ``claims`` that has a stance, with prompts built from ``template`` (columns SCHEMA).
+    """Compute ACU (columns SCHEMA) for each row of ``claims`` that has a stance, with prompts built from ``template``.
 
     ``keys`` (columns requests.KEYS) maps each pair of claim and evidence to its likelihoods in the stores ``words`` and
     ``texts``. Columns that begin with ``p_`` contain the probability that the reply starts with a label word's first
@@ -121,7 +121,7 @@ def change(without: Array, with_evidence: Array) -> Array:
 def acu(without: Array, with_evidence: Array, stances: Sequence[str]) -> Array:
     """Compute ACU (n,), from -1 to 1, from the probabilities of True, None and False (n, 3) and the ``stances``.
 
-    ACU is the mean of D(t, S) ΔP(t) over the words. It is 1 if every probability moves as far as possible in the
+    ACU is the mean of D(t, S) ΔP(t) over the words. ACU is 1 if every probability moves as far as possible in the
     stance's direction, -1 if every probability moves as far as possible against it, and 0 if no probability changes.
     Raises KeyError if a stance is unknown.
     """

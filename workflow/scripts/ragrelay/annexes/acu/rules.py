@@ -74,7 +74,7 @@ class Claims:
 
     @functools.cached_property
     def shown_patterns(self) -> dict[str, StudyFile]:
-        """Path patterns for the claims study's files that pages show; empty without the key `acu`."""
+        """Path patterns of the claims study's files that are shown on pages; empty if there is no key `acu`."""
         if not self.asked_for:
             return {}
         tables = {name: path for name, path in made_by("analyse_acu").items() if name != "acu_pairs"}

@@ -19,7 +19,7 @@ def explore_battles(
 
     Args:
         votes: The votes in a cell (columns VOTES), keyed by judge.
-        answers: The answers in the cell, and zero-shot (retriever, qid, seed, answer, finish_reason, answer_tokens).
+        answers: The cell's and zero-shot answers (retriever, qid, seed, answer, finish_reason, answer_tokens).
         battle: The battle's name.
         cell: The cell's ordering and k.
 

@@ -57,7 +57,7 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
         path: The file.
 
     Returns:
-        A row per record, with columns ROWS; the vote is null if the record doesn't contain one.
+        A row per record, with columns ROWS; the vote is null if the record doesn't contain a vote.
 
     Raises:
         InputError: A record is malformed, or the file has no records.

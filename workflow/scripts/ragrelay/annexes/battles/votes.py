@@ -62,7 +62,7 @@ def asked_pairs(
         template: The judge's template.
 
     Returns:
-        Two rows per pair, with columns ASKED_COLUMNS, and the distinct prompts, with columns QUESTIONS.
+        Two rows per pair (columns ASKED_COLUMNS), and the distinct prompts (columns QUESTIONS).
     """
     rows, prompts = list[tuple[Any, ...]](), dict[str, tuple[str, str]]()
     for *key, answer, other in pairs.select(*KEY, "answer", "other").sort(KEY).iter_rows():
@@ -103,7 +103,7 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         asked: The prompts for each pair of answers (columns ASKED_COLUMNS).
-        shares: Columns prompt_id and shares (each word's share of the total probability of WORDS).
+        shares: The replies: columns prompt_id and shares (each word's share of the total probability of WORDS).
 
     Returns:
         A row per pair (columns VOTES). A vote is the most probable word, or null if there are no probabilities."""

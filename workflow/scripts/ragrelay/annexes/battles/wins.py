@@ -280,7 +280,7 @@ def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
         fight: The battle.
 
     Yields:
-        Each pair of systems' win rate when a judge is left out, then Cohen's κ for each pair of judges.
+        The win rate per pair of systems and left-out judge, then Cohen's κ for each pair of judges.
     """
     for pair in fight.pairs:
         for name, part in parts(fight, fight.primary, pair):

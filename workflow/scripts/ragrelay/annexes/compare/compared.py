@@ -11,7 +11,7 @@ from ragrelay.report.display.palette import Look
 
 @dataclass(frozen=True)
 class Compared:
-    """Queries and tests for a dataset, generator and scorer, in an earlier and a later study."""
+    """The queries' values in an earlier and a later study, and tests, for a dataset, generator and scorer."""
 
     pair: Pair
     references: Sequence[str]

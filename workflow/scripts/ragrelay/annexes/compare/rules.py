@@ -45,7 +45,7 @@ class Comparison:
         return files.comparison.at(studies=self.title)
 
     def pages(self, _: Wildcards) -> list[str]:
-        """Return the compared studies' pages; end the run with a one-line message if one is unfinished or running."""
+        """Return the compared studies' pages. End the run with a message if a study is unfinished or running."""
         from ragrelay.annexes.compare.studies import check_finished  # imported here because it loads polars
 
         with on_terminal():

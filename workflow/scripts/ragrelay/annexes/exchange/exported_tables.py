@@ -1,4 +1,4 @@
-"""Export a study's tables as Parquet files, each for all sections, with a data card that describes the tables."""
+"""Export a study's tables, each for all sections, as Parquet files with a data card that describes the tables."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.columns import STUDY_PART
 
 
 def export_tables(results: Results, outputs: Mapping[str, str | Path], card: str | Path, study: str) -> None:
-    """Write the tables to ``outputs``, keyed by table name, and the data card to ``card``."""
+    """Write the tables to ``outputs`` (paths keyed by table name), and the data card to ``card``."""
     frames = {name: results.table(name) for name in outputs}
     for name, path in outputs.items():
         write_parquet(frames[name], path)

@@ -41,7 +41,7 @@ FEWER, NO_RELEVANT, NO_OTHER = (
 
 
 class Changed(NamedTuple):
-    """The changed contexts (COLUMNS), the texts of inserted passages (TEXT_COLUMNS), and counts of queries left out."""
+    """Changed contexts (columns COLUMNS), inserted texts (columns TEXT_COLUMNS), and counts of queries left out."""
 
     contexts: pl.DataFrame
     texts: pl.DataFrame

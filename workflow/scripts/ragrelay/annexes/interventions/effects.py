@@ -154,7 +154,7 @@ def passage_effects(
     definitions: Mapping[str, Mapping[str, object]],
     orderings: Sequence[str],
 ) -> pl.DataFrame:
-    """Compute each removed or repeated passage's effect (columns PASSAGES). Arguments: see intervention_effects."""
+    """Compute each removed or repeated passage's effect (columns PASSAGES). For arguments, see intervention_effects."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
     for name, definition in definitions.items():
         kind = INTERVENTION_KINDS.of(definition)
@@ -177,7 +177,7 @@ def passage_effects(
 
 
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
-    """Average ``effects`` (returned by Intervention.effects) per query: columns qid, effect, moved and n_changes.
+    """Average the result of Intervention.effects per query; returns columns qid, effect, moved and n_changes.
 
     Within a query, all positions and draws have equal weight. If the column ``side`` says whether passages are
     relevant, relevant and non-relevant passages are compared at equal positions, in queries that have both.

@@ -98,7 +98,7 @@ def compare_measures(
 
     Args:
         cells: Pairs of names (references, measure, ordering) and cells (keyed by k), as returned by relay.cells_of.
-        relayed: The table relay.csv. A measure can only be called better than another if this table shows relay for it.
+        relayed: The table relay.csv. To be called better than another, a measure must have known relay in this table.
         declared: The measure chosen in advance, to compare with all others; if None, all pairs are compared.
         parts: For a panel, the tables of pairs computed without one judge, keyed by the judge left out.
 

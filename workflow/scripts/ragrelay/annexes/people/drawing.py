@@ -42,7 +42,7 @@ def drawn(
     most: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Return the answers that already have human scores, followed by up to ``most`` answers to score next (COLUMNS).
+    """Return the answers with human scores, followed by up to ``most`` answers to score next (columns COLUMNS).
 
     ``answers`` has columns score_files.ANSWER and answer; ``scored`` contains the scores so far (columns
     score_files.ROWS). ``of``: the cells to draw from (columns SYSTEM). Answers are drawn so that the cells end up with
@@ -110,7 +110,7 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
     """Return warnings if ``table`` has too few answers to compare the cells ``of`` (columns SYSTEM).
 
-    ``of_cell``: the number of answers in each cell. If there are too few to test relay, the warning says so.
+    ``of_cell``: the number of answers in each cell. If there are too few answers to test relay, a warning says so.
     """
     chosen = table.join(of, on=SYSTEM, how="semi")
     sizes = of.join(chosen.group_by(SYSTEM).len(), on=SYSTEM, how="left").fill_null(0).sort("len")

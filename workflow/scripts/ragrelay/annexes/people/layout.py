@@ -19,7 +19,7 @@ CONTEXT = ["retriever", "ordering", "k"]
 class Laid:
     """Scores as arrays (queries, columns), with a column per cell and seed. ``people``: human scores, NaN if missing.
 
-    ``scorers``: each scorer's scores, NaN if missing. ``assessors``: each assessor's share, from 0 to 1, in an answer's
+    ``scorers``: each scorer's scores, NaN if missing. ``assessors``: each assessor's share, from 0 to 1, of an answer's
     human score. ``weights``: 1 divided by the probability that the answer was drawn for people to score, or 1 if the
     probability is unknown. ``cluster`` (queries,): each query's cluster number.
     """

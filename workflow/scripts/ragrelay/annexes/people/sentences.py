@@ -92,7 +92,7 @@ def _agreed(study: PeopleStudy, row: Row) -> TableRow:
 
 
 def people_sentences(study: PeopleStudy) -> list[str]:
-    """Write sentences about the primary comparison's estimates, the scorer's help, agreement and biases."""
+    """Write sentences about the primary comparison's estimates, agreement with people, biases and assessors."""
     return [*_counts(study), *_estimates(study), *_agreement(study), *_biases(study), *_assessors(study)]
 
 

@@ -33,7 +33,7 @@ def score_recheck(
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Score both answers in each row of ``answers`` (comparison.COLUMNS), with the first reference set in ``grades``.
+    """Score both answers in each row of ``answers`` (columns comparison.COLUMNS), with the first set in ``grades``.
 
     The result has COLUMNS. For ``references``, see scoring.query_scores.ScoredAnswers. The two answers in a row are
     scored in the same call, so that equal texts get equal scores. Raises InputError if a model isn't available, or if

@@ -52,7 +52,7 @@ def check_published(study: CheckedStudy) -> None:
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
-    """Return the rows of each published table that are also in the study. Raises InputError if there are none."""
+    """Return each published table's rows that are also in the study. Raises InputError if there are no such rows."""
     entry, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
     annotations, measures = (study.config["grid"][key] for key in ("annotations", "annotation_measures"))
     if entry is None:

@@ -48,7 +48,7 @@ class Published:
         self.given: dict[str, Any] = study.config.get("published") or {}
 
     def file(self, layout: str) -> str | list[str]:
-        """Return the path of the published table with a layout, or an empty list if there is no such table."""
+        """Return the path of the published table for a layout, or an empty list if there is no such table."""
         return self.given.get(layout) or []
 
     @functools.cached_property

@@ -32,7 +32,7 @@ def compare_published(
     measure: str,
     outputs: Mapping[str, File],
 ) -> dict[str, pl.DataFrame]:
-    """Write the tables reproduced_cells, reproduced_summary, reproduced_effects and reproduced_findings; return them.
+    """Write and return the tables reproduced_cells, reproduced_summary, reproduced_effects and reproduced_findings.
 
     ``files``: the utility and significance files of all sections. ``by_query``: the per_query and retrieval files. The
     findings are tested with the retrieval measure ``measure`` and the retrievers in ``rankings``.

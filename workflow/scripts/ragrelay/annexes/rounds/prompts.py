@@ -38,8 +38,8 @@ def ask_next_query(
 ) -> pl.DataFrame:
     """Build the prompts that ask a model for the next query (columns COLUMNS).
 
-    ``shown``: qid, docnos and possibly seed, from the reference retriever's prompts. Questions that aren't in ``shown``
-    were shown no passages.
+    ``shown`` has columns qid, docnos and possibly seed, from the reference retriever's prompts. Questions that aren't
+    in ``shown`` were shown no passages.
     """
     states = queries.select("qid").join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     keys = [name for name in STATE if name in shown.columns]

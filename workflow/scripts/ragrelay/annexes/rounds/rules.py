@@ -77,7 +77,7 @@ class Rounds:
 
     @functools.cached_property
     def numbers(self) -> list[str]:
-        """The numbers of the rounds in which answers or next queries are generated, in addition to the grid's."""
+        """The numbers of the rounds in which a model generates answers (other than the grid's) or queries."""
         return sorted({*self.later, *self.asking})
 
     def requested(self, number: str) -> list[str]:

@@ -39,7 +39,7 @@ class Thoughts:
         return {"grid": grid.mapping() | {"kinds": self.study.retriever_kinds}, "primary": primary}
 
     def budget_of(self, generator: str) -> int | None:
-        """Return a thought's maximum tokens: the thought budget, or max_tokens if thought and answer share a budget."""
+        """Return a thought's token limit: the thought budget, or max_tokens if thought and answer share a budget."""
         definition = self.study.generator(generator)
         return GENERATOR_KINDS.of(definition).thought_budget(definition) or definition.get("max_tokens")
 

@@ -26,7 +26,7 @@ BY_VERDICT = {
 
 
 def thought_answer(study: ThoughtStudy) -> Conclusion:
-    """Conclude with which retrievers thoughts are longer or shorter than with the primary comparison's reference.
+    """Conclude with which retrievers thoughts are longer or shorter than with the reference retriever.
 
     If there is only one retriever, thoughts without a context are the baseline.
     """

@@ -27,7 +27,7 @@ class Local(ClaimSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the file exists, that the format supports its name, and that the format supports ``rivals``."""
+        """Check that the file exists, and that the format supports the file's name and ``rivals``."""
         path = study.folder / self.path
         if not path.is_file():
             raise InputError(f"{place}.path'", f"no file {path}", "a file of claims with evidence")
