@@ -79,7 +79,7 @@ def judged(passages: list[str], queries: list[str]) -> dict[str, list[str]]:
         "support": [
             support.render({"passages": [text], "sentence": sentence}) for text, _, own in each for sentence in own
         ],
-        "answers by references": [
+        "answers against references": [
             right.render({"query": query, "references": passages[5 * place : 5 * place + 5], "answer": sentence})
             for place, (_, query, own) in enumerate(each) for sentence in own
         ],

@@ -72,7 +72,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
     costs, distinct = measured(given.queries, given.k, list(range(1, given.seeds + 1)))
-    figures = {"distinct answers in the store, including zero-shot": record.figure(distinct)}
+    figures = {"distinct answers in the store, including zero-shot answers": record.figure(distinct)}
     for shards, cost in costs.items():
         jobs = f"{shards} job{'s' if shards > 1 else ''}"
         figures[f"{jobs}: wall time"] = record.figure(cost.seconds, "s")

@@ -76,7 +76,7 @@ def main() -> None:
     half, whole = (measured(queries, given.k, seeds) for queries in (given.queries // 2, given.queries))
     figures = {
         "answers in the grid": record.figure(given.queries * len(RUNS) * 2 * len(given.k) * given.seeds),
-        "distinct answers in the store, including zero-shot": record.figure(whole.distinct),
+        "distinct answers in the store, including zero-shot answers": record.figure(whole.distinct),
         "rows in the utility file": record.figure(whole.cells),
     }
     for stage, cost in whole.costs.items():

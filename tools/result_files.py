@@ -24,7 +24,7 @@ HEAD = """# Results: every file and column
 Paths are relative to `results/<study>/`. Names in braces are wildcards; `{a|b}` means `a` or `b`.
 [Methods](../methods.md) explains the numbers.
 
-**Columns.** The first columns of each analysis table name the dataset, generator and scorer that it belongs to, so you
+**Columns.** The first columns of each analysis table name the table's dataset, generator and scorer, so you
 can concatenate several tables with one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit
 contains names, texts, booleans or plain numbers. The unit “the scorer's” is the unit of the scorer's P, which is a
@@ -203,6 +203,10 @@ PHRASES = {
     "ended, or is missing": "ended, or why it is missing",
     "answers to `each passage alone` at": "answers from single passages at",
     "answers `end to end` with": "end-to-end answers with",
+    "in each cell and quantity": "for each cell and quantity",
+    "systems, and its biases": "systems, and the scorer's biases",
+    "by human labels over all queries, estimated from": "based on human labels, estimated for all queries from",
+    "orrelation against k, by measure": "orrelation with P or utility against k, by measure",
 }
 """Likewise, for phrases in several descriptions."""
 SMALL = ("eRAG", "r of")

@@ -12,7 +12,7 @@ from ragrelay.generation.store import KEY, AnswerStore
 ALL = "all"
 TABLE = {
     "retriever": text(
-        "the retriever's name, `zeroshot`, or `all`; in `all`, an answer shared by several retrievers counts once"
+        "name of the retriever, `zeroshot`, or `all`, for which an answer shared by several retrievers counts once"
     ),
     "k": integer("number of passages in the context; empty in rows for all k together", "passages"),
     "answers": integer("number of distinct answers", "answers"),

@@ -38,12 +38,12 @@ METHOD = "paired jackknife, Student's t"
 FAMILY = ("comparison", "references", "measure")
 CELLS = ("retriever", "ordering", "against_retriever", "against_ordering", "against_k")
 TABLE = {
-    "comparison": text("what differs between the compared cells: the retriever (`retrievers`), the ordering "
+    "comparison": text("property in which the compared cells differ: the retriever (`retrievers`), the ordering "
         "(`orderings`) or k (`trend over k`)"),
     **CONTEXT_COLUMNS,
-    "against_retriever": text("retriever in the other cell"),
-    "against_ordering": text("ordering in the other cell"),
-    "against_k": integer("k in the other cell; for a trend, the smallest k", "passages"),
+    "against_retriever": text("name of the retriever in the cell with which this row's cell is compared"),
+    "against_ordering": text("ordering in the cell with which this row's cell is compared"),
+    "against_k": integer("k in the cell compared with this row's cell; for a trend, the smallest k", "passages"),
     "references": REFERENCES,
     "measure": text("name of the retrieval measure, which is computed at k"),
     "coefficient": text("correlation coefficient; always `pearson`"),

@@ -28,7 +28,7 @@ TABLE: Columns = {
     "adjusted": relay.TABLE["adjusted"],
     "labelling": text(f"labels assumed for unjudged passages: `{NONE}` (as in `relay.csv`), `{ALL}`, or the labelling "
         f"with the `{LOWEST}` or `{HIGHEST}` that was found"),
-    "share_unjudged": number("share of the passages in the rankings' contexts that are unjudged", "0 to 1"),
+    "share_unjudged": number("share of unjudged passages in the rankings' contexts", "0 to 1"),
     "holes": integer("number of unjudged passages (holes) in the rankings' contexts, each counted once per "
                      "query", "passages"),
     "relevant": integer("number of unjudged passages that the labelling assumes to be relevant", "passages"),

@@ -21,7 +21,7 @@ YES = 0.5
 """A score of at least this counts as yes."""
 UNIT = "the scorer's; relay: P per 1 of the measure"
 TABLE = {
-    "question": text(f"result that the row is about: `{SYSTEMS}` (the primary pair's difference in mean P) or "
+    "question": text(f"result in the row: `{SYSTEMS}` (the primary pair's difference in mean P) or "
         f"`{RELAY}` (the slope of P on the measure over all pairs of rankings), in the primary comparison's cell"),
     "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and the query's mean value of the measure"),
     "without": text("name of the judge that is left out; empty in the row for all judges"),

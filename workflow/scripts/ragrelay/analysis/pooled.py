@@ -39,7 +39,7 @@ UNIT = "the scorer's unit; for relay: P per 1 of the measure"
 COLUMNS = {
     "dataset": text(f"name of the dataset, or `{ALL_DATASETS}` in rows that pool at least five datasets"),
     "scorer": STUDY_PART["scorer"],
-    "question": text(f"result that the row is about: `{SYSTEMS}` (the primary pair's difference in mean P) or "
+    "question": text(f"result in the row: `{SYSTEMS}` (the primary pair's difference in mean P) or "
                      f"`{RELAY}` (the slope of P on the measure over all pairs of rankings)"),
     "adjusted": boolean("for `relay`: whether the slope is adjusted for P₀ and the query's mean value of the measure"),
     "retrievers": text("names of the primary pair's retrievers, or `all rankings`"),

@@ -18,7 +18,7 @@ TABLE = {
         "position of a relevant passage in the prompt, counted from 1; 0 for contexts without a relevant passage"
     ),
     "n": integer("number of queries with a context that matches `relevant` and `position`", "queries"),
-    "mean_utility": number("mean utility of the n queries"),
+    "mean_utility": number("mean utility of the `n` queries"),
     **INTERVAL,
 }
 SCHEMA = schema_of(TABLE)

@@ -38,11 +38,11 @@ FAMILY = ("mark", "quantity", "references")
 CELLS = ("retriever", "ordering", "against_retriever")
 P_VALUES = {"p_value": "p", "p_wilcoxon": "p_wilcoxon", "p_permutation": "p_permutation"}
 TABLE = {
-    "mark": text("what is compared: † compares the retriever with the reference retriever, in descending order; ‡ "
-        "compares descending with ascending order"),
+    "mark": text("mark for the comparison: † compares the retriever with the reference retriever, in descending "
+        "order; ‡ compares descending with ascending order"),
     **CELL_COLUMNS,
-    "against_retriever": text("retriever in the other cell"),
-    "against_ordering": text("ordering in the other cell"),
+    "against_retriever": text("name of the retriever in the cell with which this row's cell is compared"),
+    "against_ordering": text("ordering in the cell with which this row's cell is compared"),
     "quantity": text("quantity that is compared: `p` or `utility`"),
     "n": integer("number of queries with a value in both cells", "queries"),
     "n_unpaired": integer("number of queries with a value in only one of the two cells", "queries"),
@@ -50,8 +50,8 @@ TABLE = {
     "mean_difference": number("mean over queries of the value in this row's cell minus the value in the other cell"),
     **INTERVAL,
     "sd_difference": number("standard deviation of the differences over queries"),
-    "detectable_difference": number("smallest mean difference that can be detected with n queries and this standard "
-        "deviation at α = .05 with 80% power"),
+    "detectable_difference": number("smallest mean difference that can be detected at α = .05 and 80% power, given n "
+        "queries and `sd_difference`"),
     "d_z": number("Cohen's d_z: `mean_difference` / `sd_difference`", "standard deviations"),
     "d_z_low": number("lower end of the 95% interval for d_z", "standard deviations"),
     "d_z_high": number("upper end of the 95% interval for d_z", "standard deviations"),

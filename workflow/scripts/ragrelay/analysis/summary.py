@@ -31,7 +31,7 @@ TABLE = {
     **INTERVAL,
     "method": INTERVAL_METHOD,
     "median_utility": number("median utility over queries"),
-    "n_null": integer("number of queries without a utility, because P is missing or P₀ is not above 0", "queries"),
+    "n_null": integer("number of queries without utility, because P is missing or P₀ is not above 0", "queries"),
     "n_low_p0": integer("number of queries with P₀ below 0.1", "queries"),
     "n_without_results": integer("number of queries for which the retriever found nothing, so that P equals "
         "P₀", "queries"),
@@ -41,7 +41,7 @@ TABLE = {
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "share_unjudged": number("share of the passages in the contexts that have no judgement for the query", "0 to 1"),
+    "share_unjudged": number("share of passages in the contexts that have no judgement for the query", "0 to 1"),
     "{measure}": number("mean over queries of a retrieval measure, computed at k; each measure in the grid has a "
         "column, named after the measure"),
 }  # fmt: skip

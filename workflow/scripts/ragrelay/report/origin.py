@@ -18,7 +18,7 @@ from ragrelay.report.study import ReportedStudy
 LEFT_OUT = {
     "stage": text("stage that counted the items: collection, runs, contexts, answers, generation, nuggets, scoring or "
     "annotation"), "dataset": text("name of the dataset in the configuration"),
-    "what": text("description of what was left out, skipped or cut"),
+    "what": text("description of the items that were left out, skipped or cut"),
     "count": integer("number of items that were left out, skipped or cut"),
     "detail": text("the items themselves, if they are recorded, as plain text or JSON"),
 }  # fmt: skip  # fmt: skip

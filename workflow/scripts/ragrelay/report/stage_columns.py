@@ -21,8 +21,8 @@ PLAN = {
     "retriever": text("name of the retriever; empty for jobs that serve all retrievers"),
     "job": text("name of the rule whose jobs the row summarises"),
     "cells": integer("number of cells for which the jobs write results", "cells"),
-    "judged_answers": integer("number of answers that a judge scores, not counting the zero-shot answers they are "
-    "compared with", "answers"), "prompts": integer("number of distinct prompts in the jobs", "prompts"),
+    "judged_answers": integer("number of answers that a judge scores, not counting the zero-shot answers used for "
+    "comparison", "answers"), "prompts": integer("number of distinct prompts in the jobs", "prompts"),
     "asked": integer("number of keys that the jobs request; each key stands for an answer or for the likelihood of a "
     "given text", "keys"), "cached": integer("number of requested keys that are already in the cache", "keys"),
     "to_make": integer("number of requested keys that are not yet in the cache", "keys"),
@@ -34,10 +34,10 @@ PLAN = {
     "answer_tokens_estimate": number("estimated number of tokens in the answers to be generated", "tokens"),
     "prefix_shared_tokens_estimate": number("estimated number of prompt tokens that come from the prefix "
     "cache", "tokens"),
-    "gpu_hours_estimate": number("estimated time for which the engines occupy GPUs, including their start; empty if no "
+    "gpu_hours_estimate": number("estimated time for which engines occupy GPUs, including engine starts; empty if no "
     "speed is known", "hours"),
     "disk_bytes_estimate": number("estimated disk space for the results that are not yet in the cache", "bytes"),
-    "answer_tokens_from": text("what the estimated number of answer tokens is based on"),
+    "answer_tokens_from": text("basis of the estimated number of answer tokens"),
     "tokens_per_second": number("speed of earlier jobs: answer tokens per second or, for jobs that score given texts, "
     "prompt tokens per second", "tokens/s"),
     "tokens_per_second_from": text("source of the speed in `tokens_per_second`"),

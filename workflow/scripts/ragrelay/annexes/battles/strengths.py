@@ -19,7 +19,7 @@ STRENGTH_COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "system": text("name of a retriever, or `zeroshot`"),
     "n": integer("number of queries with votes", "queries"),
-    "strength": number("system’s Bradley–Terry strength minus the opponent’s", "log-odds"),
+    "strength": number("system’s Bradley–Terry strength minus the opponent’s strength", "log-odds"),
     "low": number("lower end of the 95% interval for the strength", "log-odds"),
     "high": number("upper end of the 95% interval for the strength", "log-odds"),
     "reason": REASON,

@@ -71,7 +71,7 @@ RELAY_COLUMNS = {
 }  # fmt: skip
 FOLLOW_COLUMNS = {
     **_PAIR,
-    "with_scorer": text("name of the scorer whose P the battle is compared with"),
+    "with_scorer": text("name of the scorer whose P is compared with the battle"),
     "references": REFERENCES,
     "n": integer("number of queries with votes and with values of P for both retrievers", "queries"),
     "rho": number("Spearman’s ρ between the battle’s score and the difference in P, over queries", "−1 to 1"),

@@ -178,7 +178,7 @@ rule score_changed_answers:
 
 
 rule analyse_interventions:
-    """Test the effect of a single relevant passage on P, and compare the effect's slope with relay's slope."""
+    """Test the effect of a single relevant passage on P, and compare the resulting slope with relay's slope."""
     input:
         scores=interventions.of_retrievers(changed_files.changed_scores),
         changed=interventions.of_retrievers(changed_files.changed_contexts),

@@ -40,7 +40,7 @@ TABLE = {
         "of the measure with the two kinds of labels, with an interval that treats the retrievers as a sample"),
     "measure": text("for `tau_retrievers`: name of the retrieval measure, which is computed from the labels"),
     "k": integer("cutoff of the measure", "passages"),
-    "value": number("value of the agreement", "at most 1"),
+    "value": number("value of the coefficient in `quantity`", "at most 1"),
     **INTERVAL,
     "n": integer("number of query–passage pairs with both labels; for `tau_retrievers`, number of retrievers"),
     "n_queries": integer("number of queries with at least one pair that has both labels", "queries"),

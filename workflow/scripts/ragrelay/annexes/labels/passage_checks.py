@@ -17,7 +17,7 @@ CHECKED_PASSAGE_COLUMNS = {
     "check": CHECKED_COLUMNS["check"],
     "qid": QID,
     "docno": DOCNO,
-    "prompt_id": text("hash of the question's text, under which the cache stores its likelihoods"),
+    "prompt_id": text("hash of the question's text, under which the cache stores the likelihoods of the reply words"),
     "changed_prompt_id": CHECKED_COLUMNS["changed_prompt_id"],
     "words": integer("number of words in the unchanged passage", "words"),
 }

@@ -9,7 +9,7 @@ from ragrelay.base.settings import Name, Settings, Unique
 
 
 class AgreementSettings(Settings):
-    """Settings for comparing annotation sources with human labels, to decide how far to trust them."""
+    """Settings for comparing annotation sources with human labels, to decide how far to trust the sources."""
 
     people: Name | None = Field(
         None,
@@ -19,8 +19,8 @@ class AgreementSettings(Settings):
     random_sample: bool = Field(
         False,
         description="Set this to true if the queries with human labels are a random sample of all queries. "
-        "Prediction-powered intervals require this and are otherwise left out. Queries that were chosen by how "
-        "retrievers or judges handled them are not a random sample.",
+        "Prediction-powered intervals require this and are otherwise left out. Queries selected according to the "
+        "results of retrievers or judges are not a random sample.",
     )
     least_kappa: float = Field(
         0.4,

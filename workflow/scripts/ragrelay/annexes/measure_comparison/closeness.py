@@ -24,7 +24,7 @@ COMPARED_AT_LEAST = 20
 COMPARED_IN = {"ordering": relay.TABLE["ordering"], "k": integer("number of passages in the context", "passages"),
         "references": REFERENCES}  # fmt: skip
 LEVEL_OF_ENDS = number(
-    "confidence level of the interval, chosen so that all intervals of a cell in this table hold jointly at 95%",
+    "confidence level of the interval, chosen so that all of a cell's intervals in this table hold jointly at 95%",
     "0 to 1",
 )
 FIT = {

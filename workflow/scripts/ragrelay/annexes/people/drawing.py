@@ -26,9 +26,9 @@ COLUMNS = {
     **CONTEXT_COLUMNS,
     "seed": SEED,
     "probability": number("probability with which the answer was drawn from its cell, in this draw or an earlier one"),
-    "key": text("identifies the answer by the values of the columns from `qid` on and a hash of the answer's text. "
-                "ragrelay reads only this column to match a score with an answer, because spreadsheet programs change "
-                "some values. A score is ignored if the answer has changed in the study"),
+    "key": text("identifier of the answer: the values of the columns from `qid` on, and a hash of the answer's text. "
+                "ragrelay matches scores with answers by this column alone, because spreadsheet programs change some "
+                "values. A score is ignored if the answer has changed in the study"),
 }  # fmt: skip
 """Columns of the file with answers to score. Hide the columns from ``qid`` onwards from the people who score."""
 

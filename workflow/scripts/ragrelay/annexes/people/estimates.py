@@ -64,7 +64,7 @@ TABLE = {
     "alone_high": number("upper end of the 95% interval for `alone`"),
     "width": number("width of the interval from `low` to `high`, divided by the width of the interval from human "
                     "scores alone"),
-    "as_many": number("how many times as many human scores would be needed to reach this width without the "
+    "as_many": number("factor by which the number of human scores would have to grow to reach this width without the "
                       "scorer", "times"),
     "weight": number("weight given to the scorer's scores; 0 if they would widen the interval"),
     "r": number("Pearson's r between human scores and the scorer's scores, over the answers in the row's cells that "

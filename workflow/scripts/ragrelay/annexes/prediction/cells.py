@@ -20,7 +20,7 @@ TARGETS = (P, UTILITY, GAIN)
 """The targets P_k, (P_k - P_0) / P_0 and P_k - P_0. The retrieval measure is also a target, under its own name."""
 PREDICTOR = text("name of the predictor")
 TARGET = text(
-    "what is predicted: `p`, `utility` ((P − P₀) / P₀), `gain` (P − P₀), or the name of the retrieval measure, "
+    "predicted quantity: `p`, `utility` ((P − P₀) / P₀), `gain` (P − P₀), or the name of the retrieval measure, "
     "computed at k"
 )
 PART = {**CELL_COLUMNS, "target": TARGET, "predictor": PREDICTOR}

@@ -65,7 +65,7 @@ rule rerank_contexts:
 
 
 rule check_quality:
-    """Count the passages in contexts that have no value in a file of passage qualities."""
+    """Count the contexts' passages that have no value in a file of passage qualities."""
     input:
         file=prediction.quality_file_of,
         contexts=prediction.quality_contexts,
@@ -163,7 +163,7 @@ rule evaluate_predictions:
 
 
 rule transfer_predictions:
-    """Fit regressions of predictors on one dataset, and test them on another."""
+    """Fit regressions on the predictors of one dataset, and test them on another dataset."""
     input:
         predictions=prediction.each_dataset(prediction_files.predictions.each(study.each_retriever)),
         utility=prediction.each_dataset([files.utility]),

@@ -36,8 +36,8 @@ class PredictionSettings(Settings):
     )
     context_perplexity: bool = Field(
         False,
-        description="Whether to compute each context's likelihood after the query with the generator that answers "
-        "(which needs `engine: vllm`). This takes about one pass over each passage and each whole context.",
+        description="Whether to have the generator score each context's likelihood given the query (needs "
+        "`engine: vllm`). This takes about one pass over each passage and each complete context.",
     )
     reranker: Nullable[str] = Field(
         None,

@@ -39,8 +39,8 @@ COLUMNS = {
     **WITH_PUBLISHED,
     "differs_from_rel": boolean("whether the difference from the reference retriever is significant in this study (†)"),
     "published_differs_from_rel": boolean("whether the published value has the mark †"),
-    "differs_from_reversed": boolean("whether this study's values for ascending and descending order differ "
-        "significantly (‡); only for ascending order"),
+    "differs_from_reversed": boolean("whether the difference between ascending and descending order is significant in "
+        "this study (‡); only for ascending order"),
     "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only for ascending order"),
     "marks_agree": boolean("whether all marks with a result in both tables agree; empty if no mark has"),
 }  # fmt: skip

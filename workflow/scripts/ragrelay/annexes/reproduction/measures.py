@@ -36,13 +36,13 @@ EFFECTS = {
     "baseline": text("baseline: the first retriever in the published table, with which the others are compared"),
     "retriever": text("name of the retriever whose improvement over the baseline is measured"),
     "n": integer("number of cells (ordering and k) for which both tables have values for both retrievers", "cells"),
-    "improvement": number("mean over cells of the retriever's mean utility minus the baseline's, in this study"),
-    "published_improvement": number("mean over cells of the retriever's published mean utility minus the baseline's"),
+    "improvement": number("improvement in mean utility over the baseline in this study, averaged over cells"),
+    "published_improvement": number("published improvement in mean utility over the baseline, averaged over cells"),
     "effect_ratio": number("effect ratio (ER): improvement in this study ÷ published improvement; 1 is ideal"),
     "relative_improvement": number("this study's improvement divided by the baseline's mean utility in this study"),
     "published_relative_improvement": number("published improvement divided by the baseline's published mean utility"),
-    "delta_relative_improvement": number("difference in relative improvement (ΔRI): the published relative improvement "
-        "minus this study's; 0 is ideal"),
+    "delta_relative_improvement": number("difference in relative improvement (ΔRI): the published value minus this "
+        "study's value; 0 is ideal"),
     "reason": REASON,
 }  # fmt: skip
 """Columns of effects.csv."""

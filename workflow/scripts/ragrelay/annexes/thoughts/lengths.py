@@ -45,8 +45,8 @@ TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
 LENGTHS = {
     **CONTEXT_COLUMNS,
     "n": integer("number of answers (queries × seeds), including missing answers", "answers"),
-    "n_unknown": integer("number of answers whose thought has an unknown number of tokens; these answers are "
-                         "excluded from the means", "answers"),
+    "n_unknown": integer("number of answers whose thought length is unknown; these answers are excluded from the "
+                         "means", "answers"),
     "n_queries": integer("number of queries with a known thought length for at least one seed", "queries"),
     "mean_tokens": number("mean number of tokens per thought over the `n_queries` queries, after averaging each "
                           "query over its seeds; an answer without a thought counts as 0. Cut and unfinished "
@@ -57,7 +57,7 @@ LENGTHS = {
     ENDED: integer("number of thoughts that ended with the end mark", "answers"),
     CUT: integer("number of thoughts that were cut at the budget, before the answer", "answers"),
     UNFINISHED: integer("number of thoughts that didn't end, so that the answer is missing", "answers"),
-    NO_END: integer("answers without a thought", "answers"),
+    NO_END: integer("number of answers without a thought", "answers"),
     "reason": REASON,
 }  # fmt: skip
 COLUMNS = {**ANSWERS_PART, **LENGTHS}

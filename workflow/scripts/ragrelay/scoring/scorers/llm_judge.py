@@ -18,7 +18,7 @@ ALONE = "_alone"
 
 
 class LlmJudge(JudgeScorer):
-    """A generator judges, given references, how well the answer answers the query. The score is the judge's probability
+    """A generator judges how well the answer answers the query, given references. The score is the judge's probability
     of yes, divided by the judge's probability of yes or no; with `scale: grades`, it is the expected grade from 0 to 3,
     divided by 3. Empty answers score 0.
     """

@@ -11,8 +11,8 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 
 
 class Erag(ContinuousSource):
-    """The label is the score of the answer generated with this passage as the only context (Salemi and
-    Zamani, SIGIR 2024), averaged over seeds and computed against the same references as P.
+    """Labels a passage with the score of the answer generated from that passage alone (Salemi and Zamani, SIGIR 2024),
+    averaged over seeds and computed against the same references as P.
     """
 
     needs_single_answers = True

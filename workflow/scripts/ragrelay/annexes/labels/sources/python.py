@@ -15,7 +15,7 @@ class Python(ContinuousSource, PairFunction):
     results = "labels"
     function: Function = Field(
         description="The function, as `module:function`, from a file in the working folder or from an installed "
-        "module. It gets the texts of a query and a passage, and the `options`, and returns a number from 0 to 1."
+        "module. The function gets a query's text, a passage's text and the `options`; it returns a number from 0 to 1."
     )
 
     def labels(self, data: SourceData) -> pl.DataFrame:
