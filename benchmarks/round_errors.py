@@ -394,7 +394,10 @@ def null_table(path: Path) -> str:
         shares = [known.get(f"{word}, false word: {n} questions, {world}") for word in GOALS]
         return " / ".join("–" if share is None else f"{100 * share:.1f}" for share in shares)
 
-    header = ["data without an effect", *(f"n = {n}" for n in SIZES)]
+    header = [
+        "data without an effect (all steps / *leads to a better answer* / one step)",
+        *(f"n = {n}" for n in SIZES),
+    ]
     return markdown(header, [[LABELS.get(world, world), *(cell(world, n) for n in SIZES)] for world in WORLDS])
 
 
@@ -410,7 +413,7 @@ def found_table(path: Path) -> str:
         return f"{its} ({', '.join(steps)})"
 
     worlds = {f"{world}, slope {slope}": f"{LABELS[world]}; true slope {slope}" for world in FOUND for slope in SLOPES}
-    header = ["data with an effect", *(f"n = {n}" for n in FOUND_SIZES)]
+    header = ["data with an effect (in parentheses: steps 1, 2 and 3)", *(f"n = {n}" for n in FOUND_SIZES)]
     return markdown(header, [[label, *(cell(data, n) for n in FOUND_SIZES)] for data, label in worlds.items()])
 
 

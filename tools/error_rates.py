@@ -22,8 +22,8 @@ VERDICTS = {
     "equivalent, not better (truth: the margin)": "*equivalent* or *not better* (true mean +margin)",
     "equivalent, not better (truth: the margin), without a remark":
         "*equivalent* or *not better* without a remark (true mean +margin)",
-    "better (true)": "*better* (correct)",
-    "better (true), without a remark": "*better* without a remark (correct)",
+    "better (true)": "correct verdict *better*",
+    "better (true), without a remark": "correct verdict *better* without a remark",
     "no verdict, although Student's t alone has one": "no verdict, although Student's t alone would give one",
     "relay: it is": "*answers improve more*",
     "relay, as measured: above, below zero": "*above* or *below zero*, measured slope",
