@@ -64,9 +64,9 @@ def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORD
 def check_words(
     place: str, what: str, texts: Iterable[str], tokens: Tokens, expected: str, pattern: re.Pattern[str] = WORDS
 ) -> None:
-    """Raise InputError if the tokenizer loses too many words in ``texts``; warn if it cuts more than MOST_LOST of them.
+    """Raise InputError if the tokenizer loses too many words in ``texts``; warn if it cuts more than MOST_LOST.
 
-    ``what``: a plural noun for the texts. ``expected``: a noun phrase for an alternative that can read such texts.
+    ``what``: a plural noun for the texts. ``expected``: the alternative that the error suggests, as a noun phrase.
     """
     found = shares(texts, tokens, pattern)
     if found.refused:
@@ -88,7 +88,7 @@ def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> 
 
 
 def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
-    """Return a count (what, count) of queries with a word that the tokenizer cuts; [] unless many words are cut."""
+    """Count queries with a word that the tokenizer cuts (keys what, count); return [] unless many words are cut."""
     if shares(queries, tokens).cut <= MOST_LOST:
         return []
     count = sum(shares([query], tokens).cut > 0 for query in queries)

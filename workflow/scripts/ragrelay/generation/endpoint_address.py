@@ -50,10 +50,10 @@ class Servers:
 
     @contextmanager
     def one(self, last: bool = False) -> Iterator[str]:
-        """Choose the address for a request: among addresses that aren't resting, the one with the fewest open requests.
+        """Choose the address for a request: among addresses that aren't paused, the one with the fewest open requests.
 
-        If all are resting, prefer addresses that have replied before, then the address whose rest ends first. ``last``:
-        avoid addresses that failed and have never replied, if possible, because few retries are left.
+        If all addresses are paused, prefer addresses that have replied before, then the address whose pause ends first.
+        ``last``: avoid addresses that failed and have never replied, if possible, because few retries are left.
         """
         with self._lock:
             if awake := self._awake(last):
@@ -70,7 +70,7 @@ class Servers:
                 self._tried.add(address)
 
     def rest(self, address: str, seconds: float) -> None:
-        """Send no requests to ``address`` for the next ``seconds`` if another address is available."""
+        """Pause ``address``: send it no requests for the next ``seconds`` if another address is available."""
         with self._lock:
             self._rests_until[address] = time.monotonic() + seconds
 
@@ -96,7 +96,7 @@ class Servers:
         return {address: self.replies[address] for address in self.addresses} if self._failed else {}
 
     def others(self, last: bool = False) -> bool:
-        """Return whether there are several addresses and at least one isn't resting. For ``last``, see ``one``."""
+        """Return whether there are several addresses and at least one isn't paused. For ``last``, see ``one``."""
         with self._lock:
             return len(self.addresses) > 1 and bool(self._awake(last))
 

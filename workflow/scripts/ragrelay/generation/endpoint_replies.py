@@ -296,7 +296,7 @@ def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens |
 
 
 def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, object]) -> dict[str, Any]:
-    """Add a thought to the row of the ``answer`` that follows, which is empty if the thought didn't end."""
+    """Return the row for ``answer`` and the thought in ``reply``. If the thought didn't end, ``answer`` is empty."""
     row = {**_own(request), **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
     return with_thought(row, reply.thought, reply.tokens)
 

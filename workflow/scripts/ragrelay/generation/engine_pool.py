@@ -144,8 +144,8 @@ def serve(number: int) -> None:
 
     The job first sends the generator's definition, the window and the number of threads. This process replies with the
     engine's version, device and settings. For each run, the job then sends a method, a definition and lists of
-    requests; the last list is empty. This process replies with rows followed by None, or with an error. Tuples between
-    the rows report the number of tokens computed for unfinished answers (see TokenProgress.begun).
+    requests; the last list is empty. This process replies with rows followed by None, or with an error. Between rows,
+    tuples report how many prompt and answer tokens have been computed for unfinished answers.
     """
     # Only the job handles these signals; it ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

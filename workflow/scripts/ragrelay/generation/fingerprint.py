@@ -24,8 +24,8 @@ def fingerprint(generator: GeneratorEntry, folder: str | Path = ".", cache_dir: 
     A local model, adapter or tokenizer is identified by a hash of its files, so that answers stay valid if the folder
     moves. A model from a hub is identified by id and revision. Each engine chooses the configuration keys to include.
     The prompt template isn't included, because prompts are part of an answer's key. ``thinking`` is included if
-    thoughts are generated in separate requests. If earlier versions gave the same answers another fingerprint, the
-    parts that those versions wrote to ``cache_dir`` are linked into the current stores.
+    thoughts are generated in separate requests. If earlier versions stored the same answers in ``cache_dir`` under a
+    different fingerprint, the earlier stores' parts are linked into the current stores.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}

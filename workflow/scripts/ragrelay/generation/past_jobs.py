@@ -123,7 +123,7 @@ class Timed:
         return cls(device, kept)
 
     def seconds(self) -> dict[str, float]:
-        """Return the time in seconds that a single engine would have taken for each part."""
+        """Return how many seconds a single engine would have taken for each part, keyed by the part's path."""
         return {part: float(data["seconds"]) * int(data.get("engines", 1)) for part, data in self.parts.items()}
 
     @property

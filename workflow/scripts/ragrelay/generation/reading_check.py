@@ -1,12 +1,12 @@
 """Check that a converted model can read English, because a faulty conversion raises no error.
 
 The check runs when the model first starts, on a text that contains one page twice. A working model finds the first copy
-plausible and can predict the second. Perplexities of the first and second copy, measured with SmolLM2-135M-Instruct
-(Q4_1): correct conversion 20 and 1.1; shuffled layers 1,000,000 and 1,000,000; exchanged query and key 2,000 and 1,900;
-reversed values 16,000 and 16,000; exchanged gate and up, or 1 added to every norm, above 700,000 and 1,000,000; rows of
-query and key in the order before or after llama.cpp's permutation 100 and 130 to 180; rotations four times as fast 260
-and 490; embeddings shifted by one token 12,000 and 1.9. The check doesn't detect two exchanged neighbouring layers (25
-and 1.1), one layer with random queries (22 and 1.1) or rotations with base 10,000 instead of 100,000 (23 and 1.1).
+plausible and can predict the second. Perplexities of the first and second copy, with SmolLM2-135M-Instruct (Q4_1):
+correct conversion: 20 and 1.1; shuffled layers: 1,000,000 for both; exchanged query and key: 2,000 and 1,900; reversed
+values: 16,000 for both; exchanged gate and up, or 1 added to every norm: above 700,000 and 1,000,000; rows of query and
+key in the order before or after llama.cpp's permutation: 100 and 130 to 180; rotations four times as fast: 260 and 490;
+embeddings shifted by one token: 12,000 and 1.9. The check doesn't detect two exchanged neighbouring layers (25 and
+1.1), one layer with random queries (22 and 1.1) or rotations with base 10,000 instead of 100,000 (23 and 1.1).
 """
 
 import logging

@@ -101,9 +101,9 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 
 
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in parts.
+    """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in batches.
 
-    Each part contains complete queries and about TEXT_BYTES of prompts. ``keys`` with texts are yielded unchanged.
+    A batch has complete queries and about TEXT_BYTES of prompts. ``keys`` is yielded as is if it already has prompts.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -133,7 +133,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 def requests_of(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Build requests for ``missing`` (rows of sharded_keys), with prompts as token ids or as text (see sends_texts)."""
+    """Build requests for ``missing`` (rows of sharded_keys). Endpoints without a tokenizer get prompts as text."""
     for part in with_texts(missing):
         if sends_texts(generator):
             marks = None if generator.get("chat") else thought_marks(generator)
@@ -189,7 +189,7 @@ def tokenised(
 ) -> Iterator[Request]:
     """Build requests for ``missing`` (rows of with_texts), tokenising each prompt only once.
 
-    Each prompt must leave room for the longest reply within ``window``, unless that is None. With ``over_window:
+    Each prompt must leave room for the longest reply within ``window``, unless ``window`` is None. With ``over_window:
     truncate``, ``layout`` shortens longer prompts. A prompt that is still too long raises InputError or, if ``refused``
     is given, is left out; ``refused`` then gets the error, keyed by prompt_id. See also check_marks.
     """
@@ -263,7 +263,7 @@ def prompt_lengths(
 ) -> pl.DataFrame:
     """Count the tokens in each distinct prompt of ``missing``, and estimate how many come from the prefix cache.
 
-    Columns: prompt_id, prompt_tokens (estimated without a tokenizer), shared_first (tokens cached for the prompt's
+    Columns: prompt_id, prompt_tokens (estimated if there is no tokenizer), shared_first (tokens cached for the prompt's
     first request, which shares complete blocks of ``block`` tokens with the previous prompt), shared_again (tokens
     cached for requests with further seeds). Raises InputError for a prompt that exceeds ``window``.
     """

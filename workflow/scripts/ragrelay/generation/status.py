@@ -177,7 +177,7 @@ def _rate(began: Record, steps: list[tuple[datetime, int]]) -> dict[str, float]:
 
 
 def show_status(table: pl.DataFrame, failed: Mapping[str, str], addresses: Sequence[str] = ()) -> str:
-    """Format the status for the terminal: ``table`` (from generation_status), time left, total and failed jobs.
+    """Format the status for the terminal: ``table`` (from generation_status), a total, and failed addresses and jobs.
 
     ``failed``: each failed job's last log line, keyed by log path. ``addresses``: messages about failed addresses.
     """

@@ -210,7 +210,7 @@ def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict
 
 
 def check_shown(answer: str | None, place: str, about: str, setting: Any) -> None:
-    """Raise InputError if ``answer`` contains a thought mark that ``setting``, the key `thinking`, doesn't name.
+    """Raise InputError if ``answer`` contains a thought mark that isn't named in ``setting`` (the key `thinking`).
 
     ``place`` and ``about`` identify the answer in the message. If ``setting`` is `none`, all marks are allowed.
     """

@@ -90,7 +90,7 @@ class TokenScores(LogprobsProcessor):
     """A log-probability processor that stores a request's values as arrays, one per step.
 
     An array has tokens × (1 + CANDIDATES) values. vLLM's own processor creates a text and an object for each candidate,
-    which takes several times as long as the rest of its work on a token.
+    which takes several times as long as the processor's other work on a token.
     """
 
     cumulative_logprob: float
@@ -124,7 +124,7 @@ class AttentionBackends:
 
 
 def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tensor) -> torch.Tensor:
-    """Apply each row's repetition penalty to ``logits`` (n × vocabulary) of the token ids ``recent`` (n × window).
+    """Apply each row's repetition penalty to the row's ``recent`` tokens (n × window) in ``logits`` (n × vocabulary).
 
     Positive logits are divided by the penalty, negative logits are multiplied by it. A token is penalised once, even if
     it occurs several times (as in llama.cpp's ``llama_sample_repetition_penalties``). Changes ``logits`` in place.

@@ -72,7 +72,7 @@ class Layout:
         """Drop 1, 2, ... passages from the end of the ranking, and yield each number with the resulting prompt.
 
         The remaining passages stay in prompt order. At least one passage always remains, because otherwise the answer
-        would be zero-shot. ``prompt``: the full prompt, used to find out which of a processor's texts it contains.
+        would be zero-shot. ``prompt``: the full prompt, which shows which of a processor's texts were used.
         """
         if retriever not in self.contexts:
             return

@@ -27,7 +27,7 @@ class Catalogue(Protocol):
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return the arguments for fetch_input, by download name, for all downloads that the grid needs."""
+    """Return all downloads that the grid needs, by name; each value holds the arguments for fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}

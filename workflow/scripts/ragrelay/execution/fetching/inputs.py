@@ -20,7 +20,7 @@ def fetch_input(
 ) -> dict[str, object]:
     """Download missing files, check that all files are complete, and return a receipt.
 
-    Raises InputError if a download fails. ``files``: the result of hub_files. ``datasets``: ids in ir_datasets.
+    Raises InputError if a download fails. ``files``: downloads, from hub_files. ``datasets``: ids in ir_datasets.
     """
     return {
         "hub": [{**entry, **fetch_hub_files(**entry)} for entry in files],

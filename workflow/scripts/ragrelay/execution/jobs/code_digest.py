@@ -86,14 +86,14 @@ class Element(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A name's definitions: ``nodes`` run when the name is used; each of the ``values`` is a node plus attributes."""
+    """A name's possible definitions (``values``: nodes with attributes), and the ``nodes`` that run if it is used."""
 
     nodes: tuple[Node, ...]
     values: tuple[tuple[Node, str], ...]
 
 
 class Module(NamedTuple):
-    """A parsed module: ``parts`` (its elements by name, including LOADED) and ``imported`` (possible sources by name).
+    """A parsed module. ``parts``: elements by name, including LOADED. ``imported``: possible sources of imported names.
 
     ``bound``: names assigned outside definitions, which are always hashed. ``classes``: the classes' names.
     ``listing``: whether classes register themselves (``__init_subclass__``, ``__subclasses__``, metaclasses).
@@ -132,7 +132,7 @@ def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
 
 
 class Code:
-    """The definitions in the package and in the scripts in ``folder``, and which definitions each of them uses."""
+    """The definitions in the package and in the scripts in ``folder``, each with the definitions that it uses."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.packages = folder, PACKAGES if folder == SCRIPTS else folder

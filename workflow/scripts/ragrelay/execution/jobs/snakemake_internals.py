@@ -1,4 +1,4 @@
-"""All uses of Snakemake's undocumented API, for the workflow only. Tests show why each use is needed."""
+"""All of the workflow's uses of Snakemake's undocumented API. For each use, a test shows why it is needed."""
 
 import atexit
 import functools
@@ -404,7 +404,7 @@ def end_with(lines: Callable[[], list[str]]) -> None:
 def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
     """Print the jobs' requests to SLURM at the end of a dry run, and check the requests before a run's first job.
 
-    Both are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. The target
+    Both actions are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. The target
     `check_cluster` ends the run after checking the jobs for all other targets or, if there are none, the jobs for the
     report. ``planned`` returns the plan's numbers of missing keys for the given jobs, and when the plan was made.
     """

@@ -28,10 +28,10 @@ def plan_receipt(
     used: Mapping[str, float],
     missing: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return the plan's record, which later runs are checked against: time, hash ``of`` the planned work, and totals.
+    """Return the plan's record, against which later runs are checked: time, totals, and the hash of the work (``of``).
 
     ``shards``: the numbers of shards chosen for `shards: auto`, by dataset and generator. ``used``: the GPU-hours and
-    tokens that the study has used so far. ``missing``: see plan_jobs.
+    tokens that the study has used so far. ``missing``: each job's number of missing keys, by count file.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
     return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards, "missing": missing}
@@ -78,8 +78,8 @@ def check_budget(
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the study's current work. ``files``: the plan's
     input files. The plan is outdated if one of these files is newer than the plan or is among the run's outputs
-    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan are taken to be part of the
-    planned need; beyond this need, it is unknown how much remains.
+    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan count towards the planned need.
+    If they exceed this need, the need is added to ``used`` instead.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)

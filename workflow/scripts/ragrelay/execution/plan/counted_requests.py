@@ -25,7 +25,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts a job's requests to the generator ``planned``. ``part`` numbers the jobs that share a row of the plan."""
+    """An asker that counts a job's requests to generator ``planned``. ``part``: the job's number in the plan's row."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -100,7 +100,7 @@ class PlannedAnswers:
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield stored answers with True, then all others with False. Unless ``sure``, no answer counts as stored."""
+        """Yield stored answers with True, then other answers with False. If not ``sure``, treat no answer as stored."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
@@ -140,7 +140,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
-    """Return the requests (WORK) that fill_likelihoods sends for ``asked`` (prompt_id, prompt, system, token_ids)."""
+    """Return a row (WORK) for each distinct likelihood in ``asked`` (prompt_id, prompt, system, token_ids)."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(

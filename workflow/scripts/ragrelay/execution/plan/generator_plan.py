@@ -39,7 +39,7 @@ class Price:
 
 
 class GeneratorPlan:
-    """A generator's stores, and the expected length and speed of its answers. Each is read only once."""
+    """A generator's stores, and the expected length and speed of the generator's answers. All values are cached."""
 
     def __init__(
         self, generator: GeneratorEntry, fingerprint: str, template: Template, cache_dir: str | Path, threads: int

@@ -57,7 +57,7 @@ class Previewed:
 
 @dataclass(frozen=True)
 class Scored:
-    """A scorer to preview. ``references``: constructor arguments for References."""
+    """A scorer to preview. ``references``: the values of path, grades and near_copy in References."""
 
     name: str
     definition: Mapping[str, Any]
@@ -71,9 +71,9 @@ class Answered:
     """A dataset and generator, with the paths of their files, which may not exist yet.
 
     ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
-    ``files``: paths by name (queries, prompts, answers and passages; also ranked, the retrievers' contexts, if queries
-    with results may lack answers). ``patterns``: the path patterns of ``files``, except for queries. ``scorers``: for
-    each scorer, the arguments for Scored.
+    ``files``: paths by name (queries, prompts, answers, passages, ranked). ``ranked`` lists the retrievers' contexts if
+    queries with results may have no score, and is otherwise empty. ``patterns``: the path patterns of ``files``, except
+    for queries. ``scorers``: a mapping for each scorer with the fields of Scored.
     """
 
     dataset: str
@@ -86,7 +86,7 @@ class Answered:
 
 
 class ScorerPreview(NamedTuple):
-    """A scorer's ``means`` and ``pairs`` over the ``scored`` queries. ``remark``: why other queries aren't scored."""
+    """Mean scores and retriever comparisons over ``scored`` queries. ``remark``: why other queries have no score."""
 
     scorer: str
     primary: Primary | None

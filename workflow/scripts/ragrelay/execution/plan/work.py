@@ -75,7 +75,7 @@ class Job:
 
 
 def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    """Combine ``keys`` (store, prompt_id, item, part, certain) and the figures for ``missing`` keys into WORK."""
+    """Add the request and token counts of ``missing`` keys to ``keys`` (store, prompt_id, item, part, certain)."""
     joined = keys.join(missing, on=["prompt_id", "item"], how="left", maintain_order="left")
     cached = pl.col("requests").is_null()
     filled = [pl.col(name).cast(WORK[name]).fill_null(zero) for name, zero in NONE.items()]

@@ -92,7 +92,7 @@ class StudyQuestion:
 
     @property
     def ask_params(self) -> dict[str, object]:
-        """Params for the rules that ask the question or count missing replies. Some are functions of the wildcards."""
+        """Params for the rules that ask the question or count missing replies; some are functions of the wildcards."""
         return {
             "question": self.name,
             "parts": self.ask_parts,
@@ -103,7 +103,7 @@ class StudyQuestion:
 
     @property
     def read_params(self) -> dict[str, object]:
-        """Params for the rule that reads the replies. Some are functions of the wildcards."""
+        """Params for the rule that reads the replies; some are functions of the wildcards."""
         study = self.study
 
         def texts(generator: str) -> str:
@@ -131,7 +131,7 @@ class StudyQuestion:
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
     def read_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the parts that a reading job reads, followed by a part for the table, with all parts' files."""
+        """Return a reading job's parts, followed by a part for the table, which includes the files of all parts."""
         return _placed(self._read(wildcards))
 
     def _read(self, wildcards: Wildcards) -> list[AskedPart]:
@@ -142,7 +142,7 @@ class StudyQuestion:
         return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
 
     def parts(self, job: AskJob, planned: bool = False) -> list[AskedPart]:
-        """Return each part's files, settings and wildcards. If ``planned``, return those that the plan uses."""
+        """Return each part's files, settings and wildcards. If ``planned``, use the plan's files and settings."""
         asked = self.question
         inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
         return [
@@ -231,7 +231,7 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
 def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, object]], list[StudyFile]]:
     """Return the tables that the page shows for the questions in ``asked``, and all tables' paths in the same order.
 
-    A table is described by heading, sentence, file (a path pattern), about, rule, and files (the number of files).
+    Each table is a mapping with heading, sentence, file (a path pattern), about, rule, and files (the number of files).
     """
     tables, paths = [], []
     for entry in asked:

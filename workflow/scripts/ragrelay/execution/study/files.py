@@ -145,7 +145,7 @@ def modules_of(rule: str) -> dict[str, str]:
 
 
 def result_files() -> Iterator[StudyFile]:
-    """Yield all files: STAGES, then the tables behind the outputs, and the report's tables and figures."""
+    """Yield all files in a study's results, with the report's tables and figures last."""
     yield from STAGES
     yield from tables.values()
     for output in OUTPUTS:

@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 class GenerationStage:
     """A study's generators, prompts and answers, which rules access as `study.generation`.
 
-    Rules use of_job to wrap methods whose arguments are named after wildcards. Others return functions of wildcards.
+    Rules use of_job to wrap methods with arguments named after wildcards. Other methods return functions of wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -89,7 +89,7 @@ class GenerationStage:
         return [str(path) for path, _ in self.imported[generator].files(dataset)]
 
     def given_passages(self, generator: str, dataset: str) -> dict[str, object]:
-        """Return the seeds, and the files of imported answers to single passages, each with the values in its name."""
+        """Return the seeds, and each file of imported single-passage answers with the values in the file's name."""
         return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
 
     def shards(self, dataset: str, generator: str = "") -> range:
@@ -98,7 +98,7 @@ class GenerationStage:
         return range(self.planned_shards.get(dataset, {}).get(generator, of_dataset))
 
     def number_of_shards(self, dataset: str, generator: str) -> int:
-        """Return the number of shards into which generating and scoring a generator's answers is divided."""
+        """Return the number of shards for generating and scoring a generator's answers."""
         return len(self.shards(dataset, generator))
 
     @functools.cached_property

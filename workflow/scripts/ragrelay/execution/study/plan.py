@@ -51,7 +51,7 @@ class Plan:
 
     @functools.cached_property
     def generators(self) -> list[str]:
-        """The grid's generators that run on an engine, followed by other generators that questions ask."""
+        """The grid's generators that run on an engine, followed by other generators that questions use."""
         of_questions = [job["generator"] for job in asking_jobs(self.questions, self.fill)]
         return list(dict.fromkeys([*self.study.asked_generators(), *of_questions]))
 
@@ -67,7 +67,7 @@ class Plan:
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers, as arguments for ragrelay.execution.plan.work.Job, without the files."""
+        """All jobs that generate answers: mappings with the fields of execution.plan.work.Job, except ``files``."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
@@ -87,12 +87,12 @@ class Plan:
 
     @functools.cached_property
     def jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers and all jobs that ask questions. Only the latter include their files."""
+        """All jobs that generate answers, without input files, and all jobs that ask questions, with input files."""
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     @functools.cached_property
     def prompts(self) -> dict[str, list[StudyFile]]:
-        """The plan's input files, by name: prompts, and the questions' inputs unless they come from an engine."""
+        """The plan's input files, by name: prompts, and the questions' inputs that don't come from an engine."""
         templates = list(dict.fromkeys(map(self.study.generation.template_of, self.study.asked_generators())))
         names = self.study.grid.retrievers
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
@@ -147,7 +147,7 @@ class Plan:
         return value_hash([self.asked, jobs, self.fingerprints])
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return AutoShards arguments for each dataset and generator; empty if the key `shards` isn't set."""
+        """Return the fields of AutoShards for each dataset and generator; empty if the key `shards` isn't set."""
         splits, results = [], Path(self.fill("<results>"))
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
@@ -165,7 +165,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """Arguments for execution.plan.table.size_note, for each dataset and generator with a primary comparison."""
+        """The data for the plan's note on study size, for each dataset and generator with a primary comparison."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -187,7 +187,7 @@ class Plan:
 
     @property
     def params(self) -> dict[str, object]:
-        """Params for the rule `plan`. Some are functions of the wildcards."""
+        """Params for the rule `plan`; some are functions of the wildcards."""
         return {
             **self.asked,
             "cache_dir": self.study.cache_dir,
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return the plan's numbers of missing keys, by count file, and the plan's time. ``to_run``: the next jobs."""
+        """Return the plan's numbers of missing keys, by count file, and creation time. ``to_run``: the next jobs."""
         from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))
@@ -240,7 +240,7 @@ class Plan:
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
     def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return the arguments for execution.plan.preview.Answered for each dataset and generator."""
+        """Return a mapping with the fields of execution.plan.preview.Answered for each dataset and generator."""
         study, parts = self.study, []
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
             imported = generator in study.generation.imported
@@ -285,7 +285,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, object]:
-        """Arguments for execution.plan.preview.Previewed, except ``threads``."""
+        """The retrievers, seeds and settings for the preview: the fields of Previewed, except ``threads``."""
         study = self.study
         return {
             "retrievers": study.grid.retrievers,
@@ -298,7 +298,7 @@ class Plan:
         }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-        """Return the arguments for report.used.Benchmarks. ``asked``: the profile's resource requests by rule."""
+        """Return the fields of report.used.Benchmarks, by name. ``asked``: the profile's resource requests by rule."""
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.generation.gpus(generator)
@@ -312,7 +312,7 @@ class Plan:
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
     def cache_needs(self, rules: object, indexes: Iterable[StudyFile]) -> dict[str, object]:
-        """Return the arguments for execution.plan.cache.Needed. ``indexes``: the receipts for the study's indexes."""
+        """Return the fields of execution.plan.cache.Needed, by name. ``indexes``: receipts for the study's indexes."""
         from ragrelay.generation.likelihoods.continuations import without_chat
         from ragrelay.generation.likelihoods.store import likelihood_fingerprint
         from ragrelay.questions.nuggets.writing import Limits

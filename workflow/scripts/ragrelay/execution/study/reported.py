@@ -68,11 +68,11 @@ class Reported:
         return [output for output in there if output.of == of and kind in (None, output.kind)]
 
     def modules(self, *of: str, kind: str | None = None) -> list[str]:
-        """Return the modules with the functions that create the outputs in the scopes ``of``."""
+        """Return the modules whose functions create the outputs in the scopes ``of``."""
         return modules(output for name in of for output in self.outputs(name, kind))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[str]:
-        """Return the paths of ``outputs`` for all formats and ``parts``, or path patterns if there are no ``parts``."""
+        """Return each output's path in every format for each of ``parts``; without ``parts``, return path patterns."""
         keys = list(parts)
         return [
             captioned(
@@ -92,16 +92,16 @@ class Reported:
 
     @functools.cached_property
     def grid(self) -> dict[str, object]:
-        """The grid, plus the names of reference sets, the retrievers' kinds and, if there are any, the doses."""
+        """The grid, plus the names of reference sets, the retrievers' kinds and, unless empty, `doses`."""
         references = {name: list(self.study.grades(name)) for name in self.study.grid.datasets}
         doses = {"doses": self.doses} if self.doses else {}
         return self.study.grid.mapping() | {"references": references, "kinds": self.study.retriever_kinds} | doses
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """The number of relevant passages per context and a name for the others, for each retriever with a fixed dose.
+        """The fixed number of relevant passages per context (dose), and a name for the other passages, by retriever.
 
-        Empty if no retriever is graded.
+        Retrievers without a fixed dose are left out. Empty if no retriever has the kind `graded`.
         """
         doses = {name: self.study.retrieval.kind(name).dose() for name in self.study.grid.retrievers}
         kinds = self.study.retriever_kinds
@@ -157,12 +157,12 @@ class Reported:
 
     @functools.cached_property
     def pooled(self) -> dict[str, StudyFile]:
-        """The tables that pool results over the entire study, if `several` is true."""
+        """The tables that pool results over the entire study; empty if `several` is false."""
         return files.made_by("pool_samples") if self.several else {}
 
     @functools.cached_property
     def compared_prompts(self) -> list[StudyFile]:
-        """All retrievers' prompts with the primary comparisons' ordering and k, needed for the contexts' docnos."""
+        """All retrievers' prompt files for the primary comparisons' ordering and k, from which docnos are read."""
         paths = [
             files.prompts.at(
                 dataset=section["dataset"],
@@ -247,7 +247,7 @@ class Reported:
 
     @functools.cached_property
     def records(self) -> dict[str, StudyFile]:
-        """The annexes' existing files to include in the provenance, by name."""
+        """The annexes' files to include in the provenance, by name. Missing files are left out."""
         known = {name: path for annex in annexes() for name, path in annex.records(self.study).items()}
         return {name: path for name, path in known.items() if Path(self.study.fill(path)).is_file()}
 

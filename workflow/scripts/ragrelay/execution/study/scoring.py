@@ -144,7 +144,7 @@ class ScoringStage:
         }
 
     def utility_mode(self, scorer: str) -> str:
-        """Return whether a scorer's utility is relative or absolute."""
+        """Return a scorer's utility mode, `relative` or `absolute`."""
         return self.scorer(scorer).utility
 
     def rankings(self, generator: str, scorer: str) -> list[StudyFile]:

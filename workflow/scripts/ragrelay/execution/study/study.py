@@ -25,7 +25,7 @@ from ragrelay.execution.study.wildcards import Key
 
 
 class SectionKey(TypedDict):
-    """A section's dataset, generator and scorer, with the values that reports need."""
+    """A section's dataset, generator and scorer, with the section's utility mode, references and primary comparison."""
 
     dataset: str
     generator: str
@@ -96,7 +96,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def primary_cells(self) -> list[Key]:
-        """The cells in the primary comparison. Only the references differ between datasets and scorers."""
+        """The cells in the primary comparison, which are the same for all datasets and scorers."""
         primary = self.primary(self.grid.datasets[0])
         if not primary:
             return []
@@ -115,7 +115,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def sections(self) -> list[SectionKey]:
-        """All combinations of dataset, generator and scorer, each with the values that reports need."""
+        """All combinations of dataset, generator and scorer, with utility mode, references and primary comparison."""
         grid = self.grid
         return [self._section(*names) for names in itertools.product(grid.datasets, grid.generators, grid.scorers)]
 

@@ -64,7 +64,7 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, object]:
-        """Return the arguments for reading the dataset's answers with checked_answers: ``files`` and ``places``."""
+        """Return the dataset's answer files (``files``) and the values that assign answers to cells (``places``)."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]

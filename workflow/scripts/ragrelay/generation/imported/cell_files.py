@@ -42,7 +42,7 @@ def read_answers(
 ) -> list[dict[str, object]]:
     """Read, check and write imported answers for one retriever; return counts of unused data (what, count, of).
 
-    ``imported``: the arguments ``files`` and ``places`` of checked_answers. ``names``: the `generator` and, unless the
+    ``imported``: answer files and cell values, as returned by File.given. ``names``: the `generator` and, unless the
     answers are zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, the judgements,
     and the passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see write_cells.
     """

@@ -171,7 +171,7 @@ def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> l
 
 
 def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object]:
-    """Return a count (what, count, of) of the queries without an answer in ``cell`` (ordering, k, seed)."""
+    """Count the queries without an answer in ``cell`` (ordering, k, seed); the result has keys what, count and of."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 
 

@@ -36,7 +36,7 @@ class Asker(Protocol):
         """Request the log-probabilities of continuations, and return a receipt.
 
         ``asked``: columns prompt_id, prompt, system and token_ids (the continuation). For an endpoint, which returns
-        word probabilities, the columns of endpoint_words.with_spellings replace token_ids. ``chat``: whether to send
+        word probabilities, columns spellings, begins and continuation replace token_ids. ``chat``: whether to send
         prompts as chat messages. ``certain``: False if the plan can only estimate the number of requests.
         """
 

@@ -33,10 +33,10 @@ class WordRequest(Request):
 
 
 def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int | None) -> list[WordRequest]:
-    """Build a request for each prompt in ``missing`` (prompt_id, prompt, system and the columns of with_spellings).
+    """Build a request for each prompt in ``missing`` (prompt_id, prompt, system, spellings, begins, continuation).
 
-    The longest prompt's request comes first. It is sent alone, to find out whether the endpoint reads complete prompts.
-    Raises RequestError for a prompt that exceeds ``window`` (None if the window is unknown).
+    The request with the longest prompt comes first and is sent alone, to find out whether the endpoint reads complete
+    prompts. Raises RequestError for a prompt that exceeds ``window`` (None if the window is unknown).
     """
     tokenizer = None if sends_texts(generator) else PromptTokenizer(generator)
     texts = pl.col("prompt", "system", "begins").first()
@@ -58,8 +58,8 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
 def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
     """Yield a row for the likelihood store per word, as each request finishes.
 
-    logprob is -inf if no candidate spells the word. Figures about a request (REQUEST) are in the request's first row,
-    and 0 in all others. Raises InputError for a reply without log-probabilities, and if the endpoint fails.
+    logprob is -inf if no candidate spells the word. The columns REQUEST are 0 except in a request's first row. Raises
+    InputError for a reply without log-probabilities, and if the endpoint fails.
     """
     from ragrelay.generation.endpoint import Form
     from ragrelay.generation.endpoint_replies import check_read

@@ -36,9 +36,9 @@ def fill_likelihoods(
     """Compute the likelihoods of ``asked`` (prompt_id, prompt, system, token_ids) that aren't in ``store`` yet.
 
     ``token_ids`` is a continuation of the prompt; a prompt may have several continuations, in separate rows. For an
-    endpoint, the columns of endpoint_words.with_spellings replace ``token_ids``. ``start_engine(generator, window)`` is
-    called only if a likelihood is missing and all prompts fit the window. The function must return a new engine, or a
-    running engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests,
+    endpoint, the columns spellings, begins and continuation replace ``token_ids``. ``start_engine(generator, window)``
+    is called only if a likelihood is missing and all prompts fit the window. The function must return a new engine, or
+    a running engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests,
     prompt_tokens, cached_tokens, seconds, engine, and the counts from count_makers. Raises RequestError if a prompt and
     its continuation exceed the window.
     """

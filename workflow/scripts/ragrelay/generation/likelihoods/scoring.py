@@ -48,7 +48,7 @@ def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[S
 def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
     """Yield a row for the likelihood store per continuation, as each request finishes.
 
-    Figures about a request (REQUEST) are in the request's first row, and 0 in all others.
+    The columns REQUEST are 0 except in a request's first row.
     """
     for scoring, output in engine.finished((request, request.given, _parameters(request)) for request in requests):
         figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))

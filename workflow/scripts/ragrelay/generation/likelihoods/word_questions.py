@@ -32,10 +32,10 @@ def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
 def with_words(
     questions: pl.DataFrame, tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()
 ) -> pl.DataFrame:
-    """Repeat each question for every token that represents a word, with the added columns word and token_ids.
+    """Repeat each question for every token that represents a word, and add columns word and token_ids.
 
-    ``tokens``: each word's token ids (see words.first_tokens). ``begins``: ids of the tokens before the word in the
-    reply.
+    ``tokens``: each word's token ids, as returned by words.first_tokens. ``begins``: ids of the tokens before the word
+    in the reply.
     """
     return questions.join(token_table(tokens, begins), how="cross", maintain_order="left_right")
 
@@ -77,8 +77,8 @@ def asked_shares(
 ) -> pl.DataFrame:
     """Read each question's word probabilities from the store, and normalise them so that they sum to 1.
 
-    If an engine in the job had to begin the reply with a given text, mass is null, because the stored likelihoods then
-    include that text's unknown probability.
+    If the reply had to begin with a given text, an engine in the job scores this text together with the word. The mass
+    is then null, because the text's own probability is unknown.
 
     Args:
         questions: One row per question: prompt_id and the columns ``by``.
@@ -87,7 +87,7 @@ def asked_shares(
         by: Columns that identify a question.
 
     Returns:
-        Columns ``by``, shares (a list in the order of the words; its sum is 1) and mass (the words' total probability).
+        Columns ``by``, shares (a list in the order of the words, with sum 1) and mass (the words' total probability).
     """
     begins = receipt.get("begins", ())
     if by_endpoint := "spellings" in receipt:

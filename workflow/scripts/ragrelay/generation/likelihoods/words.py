@@ -1,4 +1,4 @@
-"""Find the tokens that represent a word at the beginning of a reply, and compute words' shares of the probability."""
+"""Find the tokens that represent a word at the beginning of a reply, and normalise the words' probabilities."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -51,11 +51,11 @@ def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict
 
 
 def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
-    """Compute each word's share of the total probability of ``words`` (shares), and that total (mass).
+    """Compute the total probability of ``words`` (mass), and each word's share of the total (shares).
 
-    ``likelihoods``: columns ``by``, word and logprob, one row per token. A word's probability is the sum over its
-    tokens. The shares (a list) are equal if all probabilities are 0; mass is between 0 and 1. Source of the quotient:
-    Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP 2020.
+    ``likelihoods``: columns ``by``, word and logprob, one row per token. A word's probability is the sum of its tokens'
+    probabilities. The shares (a list) are equal if all probabilities are 0; mass is between 0 and 1. Source of the
+    quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP 2020.
     """
     of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
     # Divide by the largest probability first, so that tiny ones don't become 0 / 0.
