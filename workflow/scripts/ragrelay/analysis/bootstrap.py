@@ -77,9 +77,9 @@ def bootstrap_intervals(
 ) -> list[Interval]:
     """Compute one confidence interval for ``coefficient`` (pearson, spearman or kendall) per pair of columns.
 
-    ``names`` holds each pair's column names, to explain why there is no interval. All columns must have the same length
-    n, and none may be constant. All pairs use the same resamples of queries. For rank coefficients, memory grows with
-    n², so keep n below about 1,000.
+    ``names`` holds each pair's column names, used in the reason for a missing interval. All columns must have the same
+    length n, and none may be constant. All pairs use the same resamples of queries. For rank coefficients, memory grows
+    with n², so keep n below about 1,000.
     """
     if not pairs:
         return []
@@ -148,11 +148,11 @@ def bca_interval(
 ) -> Interval:
     """Compute the BCa interval (bias-corrected and accelerated, Efron 1987, JASA 82) at expanded levels.
 
-    ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
-    each query in turn; undefined values are NaN. ``columns`` holds the statistic's columns by name, and is only used to
-    explain why there is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2,
-    where t is the quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician
-    69). This adjustment corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
+    ``value`` is the statistic in the sample, ``draws`` (resamples,) the statistic in each resample, and ``jackknife``
+    (n,) the statistic without each query in turn; undefined values are NaN. ``columns`` only serve to explain why there
+    is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is the
+    quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician 69). This
+    adjustment corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
@@ -185,7 +185,7 @@ def jackknife_error(jackknife: Array) -> float:
 
 
 class Tested(NamedTuple):
-    """A correlation's 95% interval and p-value (null hypothesis: 0) from one method; all None if untested."""
+    """A correlation's 95% interval and p-value (null hypothesis: 0); all fields are None if nothing was tested."""
 
     low: float | None
     high: float | None

@@ -53,7 +53,7 @@ def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 class ClusteredSlope(NamedTuple):
-    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error; all None if untested."""
+    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error, or None if untested."""
 
     p_value: float | None
     df: float | None
@@ -63,12 +63,12 @@ class ClusteredSlope(NamedTuple):
 def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> ClusteredSlope:
     """Test the slope of ``y`` on ``x`` (n,), allowing for correlation between rows of the same cluster.
 
-    ``cluster`` (n,) is each row's cluster number, starting at 0. t is the slope divided by its jackknife error, for
-    which one cluster at a time is left out (CR3, Bell and McCaffrey 2002). Because only a few clusters may differ from
-    the rest in x, Satterthwaite's approximation gives the degrees of freedom: (sum q)² / sum q² - 1. Here, q is a
-    cluster's contribution to the slope's variance, assuming the within-cluster correlation WITHIN: (1 - WITHIN) sum u²
-    + WITHIN (sum u)², where u is x minus its mean. There is no test if x or y becomes constant when a cluster is left
-    out, or if leaving out a cluster never changes the slope.
+    ``cluster`` (n,) is each row's cluster number, starting at 0. The test statistic is the slope divided by its
+    standard error, from a jackknife that leaves out one cluster at a time (CR3, Bell and McCaffrey 2002). The test has
+    (sum q)² / sum q² - 1 degrees of freedom (Satterthwaite), because only a few clusters may differ from the rest in x.
+    Here, q is a cluster's contribution to the slope's variance. With u = x - mean(x) and an assumed within-cluster
+    correlation WITHIN, q is (1 - WITHIN) sum u² + WITHIN (sum u)². There is no test if x or y becomes constant when a
+    cluster is left out, or if leaving out a cluster never changes the slope.
     """
     u, v = x - x.mean(), y - y.mean()
     n, size = len(x), np.bincount(cluster)
@@ -90,14 +90,14 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
 
 
 def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
-    """Approximate, to first order, Spearman's rho with each query's rows left out in turn, as an array (queries,).
+    """Approximate Spearman's rho without each query's rows in turn, as an array (queries,).
 
-    ``query`` (n,) is the index of each row's query. Let F and G be the midranks of x and y, divided by n and centred.
-    Then rho = S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u(x) +
-    v(y) - 3 S. Here, n u is the sum of G over rows with a larger x, and n v is the sum of F over rows with a larger y;
-    ties count half. A row's influence on A is F² + 2 w(x) - 3 A, where n w is the sum of F over rows with a larger x
-    (Croux and Dehon 2010, Statistical Methods & Applications 19). Leaving out m of the n rows lowers rho by the sum of
-    these rows' influences on rho, divided by n - m. Computing rho exactly would take one sort per query.
+    Computing rho exactly would take one sort per query. To first order, leaving out m of the n rows lowers rho by the
+    sum of their influences, divided by n - m. ``query`` (n,) is the index of each row's query. Influences follow Croux
+    and Dehon (2010, Statistical Methods & Applications 19). Let F and G be the midranks of x and y, divided by n and
+    centred. Then rho = S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G +
+    u + v - 3 S: n u is the sum of G over rows with a larger x, and n v is the sum of F over rows with a larger y; ties
+    count half. A row's influence on A is F² + 2 w - 3 A: n w is the sum of F over rows with a larger x.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))

@@ -1,8 +1,8 @@
 """Compute correlation coefficients for many resamples at a time.
 
 A resample of n queries is represented by n weights, which count how often each query was drawn. Each row of ``weights``
-(rows, n) is a resample. The functions return one coefficient per row: the coefficient of the drawn queries, or NaN if a
-column is constant among them.
+(rows, n) is a resample. The functions return one coefficient per resample, or NaN if a column is constant among the
+drawn queries.
 """
 
 from collections.abc import Sequence

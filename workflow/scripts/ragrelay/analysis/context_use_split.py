@@ -68,7 +68,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Compute context_use.csv: one row per retriever, ordering, k and reference set, without unseen sets.
+    """Compute context_use.csv: one row per retriever, ordering, k and reference set other than unseen references.
 
     ``utility`` is the utility file, with the columns context_use and text_change; ``retrieval`` maps each retriever to
     its file of measures. A context is good if ``measure`` at k is above 0 and at least its median over the queries of

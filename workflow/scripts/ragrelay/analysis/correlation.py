@@ -94,7 +94,7 @@ TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: st
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """A cell's utility and measure for the same n queries; if they can't be correlated, ``reason`` says why."""
+    """A cell's utility and measure for the same n queries; ``reason`` says why the two columns can't be correlated."""
 
     names: dict[str, Any]
     utility: Array
@@ -143,7 +143,7 @@ def transmission(
 
 
 def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, object]]:
-    """Compute one row per cell and coefficient: the cell's names and its results (see ``SCHEMA``)."""
+    """Compute one row per cell and coefficient, with the cell's names and the test results (see ``SCHEMA``)."""
     cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, object]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
@@ -237,7 +237,7 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 
 
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Change verdicts in ``correlations`` to undecided, with a remark, if Holm's adjusted p-value is 5% or more.
+    """Change verdicts in ``correlations`` to undecided, with a remark, if the Holm-adjusted p-value is 5% or more.
 
     The page then only shows verdicts that hold after the correction. A remark also marks rows in which the test still
     rejects after the correction although the interval includes 0.

@@ -64,8 +64,8 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
 
     ``utility`` has the columns utility.COLUMNS; ``retrieval`` has qid, measure, k and value. ``partial_r`` and
     ``partial_rho`` are correlations between the measure and P_k given P_0. ``partial_rho`` is computed on ranks, and
-    the residuals aren't ranked again. If the number of queries isn't divisible by 3, the lower thirds get the extra
-    queries. ``reason`` says why a correlation is null.
+    the residuals aren't ranked again. Queries are split into thirds by P_0; extra queries go to the lower thirds.
+    ``reason`` says why a correlation is null.
     """
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (

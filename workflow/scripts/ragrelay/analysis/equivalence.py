@@ -138,9 +138,9 @@ def equivalences(
 def words_of(
     columns: Sequence[Array], margin: float | None, clusters: Sequence[Indexes | None] | None = None
 ) -> list[dict[str, Any]]:
-    """Compute verdicts (columns WORDS) on the means of ``columns``, each of which holds differences between retrievers.
+    """Compute verdicts (columns WORDS) on mean differences between retrievers, from intervals with joint 95% coverage.
 
-    The intervals have joint 95% coverage. ``clusters``: each column's cluster numbers, or None if independent.
+    Each column (n,) holds differences. ``clusters``: each column's cluster numbers, or None if queries are independent.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]

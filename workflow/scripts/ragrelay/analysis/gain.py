@@ -83,7 +83,7 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test the mean of P_k - P_0 for one retriever: one row (``SCHEMA``) per ordering, k and reference set.
+    """Test whether one retriever's mean P_k - P_0 is 0: one row (``SCHEMA``) per ordering, k and reference set.
 
     Means of P and P_0 use only queries that have both. ``p_verdict`` is the p-value of the test behind the verdict: the
     larger of Student's and Hall's p-values, with 1.75 times the skewness (see mean_tests). ``low`` and ``high`` are the

@@ -46,7 +46,7 @@ _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason
 class Holes(NamedTuple):
     """Holes (unjudged passages) and their occurrences in contexts.
 
-    ``query`` has one entry per hole. ``hole``, ``ranking`` and ``rank`` have one entry per occurrence in a context.
+    ``query`` has one entry per hole; the other fields have one entry per occurrence of a hole in a context.
     """
 
     query: npt.NDArray[np.intp]
@@ -70,18 +70,18 @@ def holes(
     primary: Primary | None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Estimate the slope over all rankings with the holes relabelled: four rows (``SCHEMA``) per k and adjustment.
+    """Estimate the slope over all rankings (rows ``SCHEMA``) for four labellings of the holes, per k and adjustment.
 
-    ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters`` are as in relay. All rows use ``primary``'s
-    ordering, references and measure. There are rows for each k at which more than HOLES_ABOVE of the passages in the
-    contexts are unjudged. A hole either gets the label ``judged.relevant`` or stays unlabelled, and the measure is
-    recomputed for all rankings of that query. P doesn't change, because an unjudged passage is never a reference.
+    For ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters``, see relay. All rows use ``primary``'s
+    ordering, references and measure. There are rows for each k at which more than HOLES_ABOVE of the passages in
+    contexts are unjudged. A labelling gives some holes the label ``judged.relevant``, and the measure is recomputed. P
+    doesn't change, because an unjudged passage is never a reference.
 
-    Each row is for one labelling: no hole relevant, all holes relevant, and the labellings with the lowest and the
-    highest slope, which are found by a search (Dinkelbach 1967, for a ratio of sums). Given the current slope b, the
-    search relabels a hole if that lowers (or, for the highest slope, raises) sum xp - b sum xx. The effect is predicted
-    from the derivative with respect to the label: the sum of p - 2b x over the contexts with the hole, weighted by 1 /
-    log2(rank + 1). A query's new labels are kept only if they help. The true extremes may be further out.
+    In the first two labellings, no hole or every hole is relevant. The other two have the lowest and the highest slope
+    that a search finds (Dinkelbach 1967, for a ratio of sums); the true extremes may be further out. Let b be the
+    current slope. For the lowest slope, the search relabels a hole if sum xp - b sum xx is predicted to fall (for the
+    highest, to rise). The prediction is the derivative with respect to the label: p - 2b x, summed over contexts with
+    the hole, weighted by 1 / log2(rank + 1). Only labels that improve the recomputed sum are kept.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)

@@ -50,7 +50,7 @@ def _kappa(table: Array, disagreement: Array) -> Array:
 
 
 def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> Array:
-    """Count each query's pairs by human and judge's label (queries, grades, grades), given indexes (pairs,)."""
+    """Count each query's pairs of human label and judge's label (queries, grades, grades), given indexes (pairs,)."""
     tables = np.zeros((int(query.max()) + 1, grades, grades))
     np.add.at(tables, (query, people, judge), 1.0)
     return tables

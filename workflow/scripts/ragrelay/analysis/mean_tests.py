@@ -2,7 +2,7 @@
 
 If differences are skewed and queries few, Student's t rejects too often on the side of the short tail. Hall's
 transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. For a
-verdict, both tests must therefore reject on the same side, which keeps the level on all data tried (docs/methods.md).
+verdict, both tests must therefore reject on the same side; this kept the nominal level on all data tried.
 """
 
 import math
@@ -67,7 +67,7 @@ class Means(NamedTuple):
 
     @classmethod
     def cautious(cls, columns: Array) -> "Means":
-        """Compute the moments of ``columns`` (n, columns) for a verdict, with SKEWNESS times the skewness."""
+        """Compute the moments of ``columns`` (n, columns) for a verdict, with the skewness multiplied by SKEWNESS."""
         means = cls.of(columns)
         return means._replace(skewness=SKEWNESS * means.skewness)
 
@@ -108,7 +108,7 @@ class Means(NamedTuple):
 
 
 class ClusterMeans(NamedTuple):
-    """The sum of a column and the number of queries in each cluster, both (clusters,), to test the column's mean.
+    """Each cluster's sum and number of queries (clusters,), for testing a column's mean over queries.
 
     To test whether the mean is ``null``, null × size is subtracted from each sum. Under the null hypothesis, the
     differences have mean 0. The tests are Student's t and Hall's test with SKEWNESS times the skewness. The effective
@@ -217,9 +217,9 @@ def ratio_interval(
 
     The interval contains the ratios between -``limit`` and ``limit`` for which the tests don't reject that ``above`` -
     ratio × ``below`` has mean 0. If ``above`` - ratio × ``below`` is nonzero and the same for all queries, the ratio is
-    rejected. Hall's test uses ``skewness`` times the skewness. Returns None if the interval is unbounded, for example
-    because the mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of freedom of Student's
-    distribution, by default n - 1. ``inflation``: factor on the variance.
+    rejected. Hall's test uses the sample skewness multiplied by ``skewness``. Returns None if the interval is
+    unbounded, for example because the mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of
+    freedom of Student's distribution, by default n - 1. ``inflation``: factor on the variance.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness, inflation), len(above)
     quantile = float(special.stdtrit(n - 1 if degrees is None else degrees, (1.0 + level) / 2))

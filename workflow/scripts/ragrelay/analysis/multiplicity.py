@@ -17,7 +17,7 @@ def holm(p_values: Array) -> Array:
     """Adjust p-values (n,) with Holm's step-down method (1979).
 
     The results equal those of statsmodels' ``multipletests``, which runs garbage collection on every call. In a process
-    as large as an analysis, that takes a tenth of a second.
+    as large as an analysis, each collection takes a tenth of a second.
     """
     order = np.argsort(p_values)
     adjusted = np.empty(len(p_values))
@@ -39,13 +39,13 @@ METHODS = {"holm": holm, "bh": benjamini_hochberg}
 def with_adjusted(
     tests: pl.DataFrame, family: Sequence[str], p_values: Mapping[str, str], cells: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Add the columns family and family_size, and the p-values adjusted with each of METHODS.
+    """Add the columns family and family_size, and p-values adjusted by Holm's and by Benjamini and Hochberg's method.
 
-    ``p_values`` maps each column of p-values to the prefix of the adjusted columns, prefix_holm and prefix_bh. A family
-    consists of all tests with equal values in the columns ``family``; its size is the number of tests with a value in
+    ``p_values`` maps each p-value column to a prefix; the adjusted columns are called prefix_holm and prefix_bh. Tests
+    with equal values in the columns ``family`` form a family. The family's size is the number of tests with a value in
     the first p-value column. Holm's method bounds the probability of any false finding in the family, and Benjamini and
-    Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no test. Tests of
-    the same prompts (see ``first_alike``) count once and share adjusted p-values.
+    Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no test. Tests
+    with identical prompts (see ``first_alike``) count as a single test and get equal adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()
@@ -70,10 +70,10 @@ def with_adjusted(
 
 
 def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.intp]:
-    """Return, for each test, the index of the first test of the same prompts (rows,).
+    """Return, for each test, the index of the first test with identical prompts (rows,).
 
-    Tests of the same prompts have equal values in ``cells`` and the same k. Orderings (columns whose names end with
-    ``ordering``) are equal if they arrange k passages in the same way; at k = 1, all do.
+    Tests with identical prompts have equal values in ``cells`` and the same k. Orderings (columns whose names end with
+    ``ordering``) are equal if they arrange k passages in the same way; at k = 1, all orderings are equal.
     """
     contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
     for name in cells:
@@ -94,5 +94,5 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
 
 
 def distinct(tests: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
-    """Return ``tests`` without the rows that repeat an earlier row's prompts (see ``first_alike``)."""
+    """Return ``tests`` without rows whose prompts are identical to an earlier row's (see ``first_alike``)."""
     return tests.filter(pl.Series(first_alike(tests, cells) == np.arange(tests.height), dtype=pl.Boolean))

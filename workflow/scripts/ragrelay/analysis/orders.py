@@ -18,14 +18,14 @@ DECIMALS = 10
 
 
 class Order(NamedTuple):
-    """Functions of two columns (n,) that compute a rank coefficient, and the coefficient without each row in turn."""
+    """Two functions of columns (n,): a rank coefficient, and the same coefficient without each row in turn."""
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]
 
 
 class Families(NamedTuple):
-    """Related systems grouped into families, for example by retriever: each system's family number (n,), from 0."""
+    """Each system's family number (n,), from 0; a family groups related systems, such as one retriever's systems."""
 
     of: npt.NDArray[np.intp]
     noun: str
@@ -48,10 +48,10 @@ def kendall_tau(x: Array, y: Array) -> float:
 def tau_ap(truth: Array, estimated: Array) -> float:
     """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,); NaN if either is constant.
 
-    tau_AP is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 to n, minus 1, so disagreement at the top
-    weighs more. C(i) counts the systems that both ``estimated`` and ``truth`` place above the system that ``estimated``
-    puts at rank i. For ties in ``estimated``, the result is the mean over all orders of the tied systems; a pair tied
-    in ``truth`` counts as half in agreement.
+    Disagreement at the top weighs more. Let C(i) be the number of systems that both ``estimated`` and ``truth`` place
+    above the system that ``estimated`` puts at rank i. tau_AP is the mean of C(i) / (i - 1) over ranks i from 2 to n,
+    multiplied by 2, minus 1. For ties in ``estimated``, the result is the mean over all orders of the tied systems; a
+    pair tied in ``truth`` counts as half in agreement.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:

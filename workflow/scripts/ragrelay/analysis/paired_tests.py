@@ -25,7 +25,7 @@ LARGE_T = 1_000.0
 
 
 def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[dict[str, float]]:
-    """Run all tests on several columns of differences (n,), with the same n of at least 2 and none of them constant.
+    """Run all tests on several columns of differences (n,). All columns have the same n >= 2, and none is constant.
 
     Returns one dict per column. ``t``, ``p_value``, ``low`` and ``high`` come from Student's paired t-test; ``d_z`` is
     Cohen's d_z, the mean divided by the standard deviation of the differences. ``detectable_difference`` is the mean
@@ -97,7 +97,7 @@ def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
 
     See Cumming and Finch 2001, Educational and Psychological Measurement 61. The inversion takes longer for larger
     ``t``, which is huge if all differences are nearly equal. Above LARGE_T, the noncentrality is therefore computed as
-    t * sqrt(V / (n - 1)), where V has the chi-squared distribution.
+    t * sqrt(V / (n - 1)), where V is a quantile of the chi-squared distribution.
     """
     tail, values = (1.0 - 0.95) / 2, np.asarray(t, dtype=np.float64)
     large, ends = np.abs(values) > LARGE_T, []

@@ -98,7 +98,7 @@ def judge_agreement(
     """Compute panel_agreement.csv: how well each pair of judges agrees on the answers that both scored.
 
     ``scores`` holds each judge's score tables (retriever_table.SCORE_COLUMNS) with the column ``retriever``. If queries
-    form ``clusters``, intervals leave out clusters instead of queries.
+    form ``clusters``, the intervals' jackknife leaves out clusters.
     """
     answer = ["retriever", "qid", "ordering", "k", "seed"]
     own = (pl.col("ordering") != NO_ORDERING) | (pl.col("k") == 0)

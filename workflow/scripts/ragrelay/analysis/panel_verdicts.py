@@ -1,4 +1,4 @@
-"""Reduce a panel's verdicts to what holds without any single judge, so that no verdict depends on one judge."""
+"""Weaken a panel's verdicts until they hold no matter which judge is left out."""
 
 import math
 from collections.abc import Mapping
@@ -51,17 +51,17 @@ def shared_verdict(*verdicts: str) -> str:
 
 
 def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Reduce the verdicts in a panel's ``table`` to what holds without any single judge.
+    """Weaken the verdicts in a panel's ``table`` until they hold no matter which judge is left out.
 
-    If this changes a verdict, ``remark`` (or ``reason``, if there is no such column) names the judges without whom the
+    If a verdict changes, ``remark`` (or ``reason`` in tables without a remark) names the judges without whom the
     verdict fails. ``stands`` becomes false if it is false in any of ``parts``, and empty if the verdict is undecided.
 
     Args:
         table: Result table of the panel; without a column ``verdict``, it is returned unchanged.
-        parts: Per judge, the table without that judge. Rows are matched by KEYS; a missing row counts as undecided.
+        parts: For each judge, the table computed without that judge. Rows match by KEYS; missing rows are undecided.
 
     Returns:
-        ``table`` with each verdict reduced to the strongest that all tables support; estimates don't change.
+        ``table`` with the strongest verdicts that all tables support; estimates don't change.
     """
     if "verdict" not in table.columns or not parts:
         return table
@@ -99,13 +99,13 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read the tables without one judge, keyed by the left-out judge; ``paths``: files by scorer."""
+    """Read the tables that leave out a judge, and return them by that judge's name; ``paths``: files by scorer."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 
 
 def without_parts(table: pl.DataFrame) -> pl.DataFrame:
-    """Apply ``bounded`` to each panel in ``table``, and drop the rows in which a judge is left out."""
+    """Weaken the verdicts of each panel in ``table`` (see ``bounded``), and drop the rows that leave out a judge."""
     placed = table.with_row_index("place")
     of_scorer = {str(name): rows for (name,), rows in placed.group_by("scorer", maintain_order=True)}
     tables = [placed.clear()]

@@ -88,16 +88,16 @@ class Sample(NamedTuple):
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
     """Compute pooled.csv: rows for each sample and, per scorer, for all datasets together. ``SCHEMA``.
 
-    A sample's rows are the primary pair's row from systems and, for the primary comparison's cell, the rows for all
-    rankings from relay. P and P_0 are first averaged over generators, for queries with values from all generators,
+    A sample's rows are the primary pair's row in systems.csv, and the rows for all rankings in relay.csv in the primary
+    comparison's cell. P and P_0 are first averaged over generators, for queries with values from all generators,
     because answers to the same queries aren't independent samples. ``kinds`` gives each retriever's kind, ``margins``
     each scorer's margin.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
-    combines these datasets: a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's
-    interval on Student's t. This interval is widened to contain the interval with the random effects' own standard
-    error (Röver et al. 2015) and the interval for the plain mean over datasets. Otherwise, a dataset far larger than
-    the rest would determine the result alone (docs/methods.md).
+    combines these datasets in a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's
+    interval from Student's t. This interval is widened to contain the interval with the random effects' own standard
+    error (Röver et al. 2015) and the interval for the plain mean over datasets. Without the widening, a dataset far
+    larger than the rest would alone determine the result (docs/methods.md).
     """
     rows = [row for sample in samples for row in _of_sample(sample, kinds, margins[sample.scorer])]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

@@ -33,12 +33,12 @@ def utility_by_position(
     utility: pl.DataFrame,
     grades: Mapping[str, int],
 ) -> pl.DataFrame:
-    """Compute the mean utility of queries with a relevant passage at each position of the prompt: columns SCHEMA.
+    """Compute the mean utility of queries with a relevant passage at each position of the prompt (columns SCHEMA).
 
     ``prompts`` holds the cells' files (qid, docnos in prompt order), ``qrels`` has qid, docno and label, ``utility`` is
     the utility table, and ``grades`` maps each grade to the lowest label that counts as relevant. Rows with "any
-    number" include a query at each position with a relevant passage. Rows with "exactly one" include only contexts with
-    a single relevant passage, so that no other passage could have helped.
+    number" include a query once for each position that has a relevant passage. Rows with "exactly one" include only
+    contexts with a single relevant passage, so that no other passage could have helped.
     """
     placed = (
         read_answers(prompts, ["qid", "docnos"])

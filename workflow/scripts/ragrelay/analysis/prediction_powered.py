@@ -35,7 +35,7 @@ class Powered(NamedTuple):
 def powered(
     covariance: Array, variance: Array, tuned: Callable[[Array], Bounded], alone: Bounded, usable: Array | bool = True
 ) -> Powered:
-    """Compute the model's weight, and use the model where it makes the interval narrower.
+    """Compute the weight of the model's labels, and set it to 0 where these labels don't narrow the interval.
 
     Args:
         covariance: Covariance of t and j - J, shape (...).

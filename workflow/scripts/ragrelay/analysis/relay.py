@@ -74,7 +74,7 @@ Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 class Cell(NamedTuple):
-    """Data of R rankings and Q queries for one ordering, k, reference set and measure; missing values are NaN."""
+    """Data for R rankings and Q queries, for one ordering, k, reference set and measure; missing values are NaN."""
 
     context: Array
     """(R, Q): a number for each distinct list of docnos."""
@@ -147,30 +147,30 @@ def relay(
 
     ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and
     ``contexts`` has retriever, ordering, k, qid and docnos (a query without a row has an empty context). ``kinds``
-    gives each retriever's kind; all kinds count as rankings except oracle, graded, position and processed. ``by_seed``
-    (see utility.scores_by_seed) has the scores for each seed, whose mean is P.
+    gives each retriever's kind; all retrievers except oracle, graded, position and processed ones count as rankings.
+    ``by_seed`` (see utility.scores_by_seed) has the scores for each seed, whose mean is P.
 
-    A pair of rankings (A, B) has a row if at least 5 queries have P and the measure for both, and different lists of
-    docnos. Over these queries, x = measure(A) - measure(B) and p = P(A) - P(B), both centred. On unseen references, P -
-    P_0 takes the place of P. In ``adjusted`` rows, x and p are the residuals of a regression on an intercept, the
-    query's mean measure over all rankings, and the query's P_0 (on all references at the grade). Then slope = sum xp /
-    sum xx, and r = sum xp / sqrt(sum xx sum pp). In the rows ``all rankings``, each sum is also over all pairs that
-    have a row. If all contexts differ, this equals centring by query and by ranking. Rows without a k have the mean of
-    the slopes for each k; they have no r, because r falls with the measure's spread.
+    A pair of rankings (A, B) gets a row if at least 5 queries have P and the measure for both rankings, and different
+    docnos in the two contexts. For each of these queries, x is the difference in the measure (A minus B), and p the
+    difference in P (in P - P_0 on unseen references). Both are centred. In ``adjusted`` rows, x and p are instead the
+    residuals of a regression on an intercept, the query's mean measure over all rankings, and the query's P_0 (on all
+    references at the grade). The slope is sum xp / sum xx, and r is sum xp / sqrt(sum xx sum pp). In rows for ``all
+    rankings``, the sums also run over all pairs that have a row. If all contexts differ, this is centring by query and
+    ranking. In rows without a k, the slope is the mean of the slopes at each k, and there is no r.
 
-    With xx and xp summed per query, n_eff = (sum xx)^2 / sum (xx)^2. p_value tests with mean_tests (1.75 times the
-    skewness) whether xp has mean 0. ``low`` and ``high`` are the ends of the range of slopes b for which the same test
-    doesn't reject that xp - b xx has mean 0 (Fieller 1954). In ``adjusted`` rows, three coefficients are fitted, so the
-    variance is multiplied by f = (n - 1) / (n - 3), and Student's t has (n - 1) / f degrees of freedom. Over several
-    pairs, f is the mean of the pairs' factors, weighted by sum xx. The verdict is based on the interval. It is ``too
-    few queries``, with a ``reason``, if the interval is unbounded, n_eff is below 6, n is below 12 or, in ``adjusted``
-    rows, there are fewer degrees of freedom than with 20 queries. r_corrected = r / sqrt(reliability), where
-    reliability = 1 - noise / sum pp (Spearman 1904). To estimate a query's noise, the variance over seeds of the
-    difference in score between A and B is divided by the number of seeds. Queries with fewer than two seeds get the
-    mean variance of the other queries. The noise is multiplied by 1 - h, where h is the query's leverage in the
-    regression. The slope needs no such correction, because seeds don't add noise to x.
+    The effective number of queries is n_eff = (sum xx)^2 / sum (xx)^2, where xx is summed per query. The p-value comes
+    from a test (mean_tests, with 1.75 times the skewness) of whether xp has mean 0. The interval from ``low`` to
+    ``high`` contains each slope b for which the same test doesn't reject that xp - b xx has mean 0 (Fieller 1954). In
+    ``adjusted`` rows, three coefficients are fitted, so the variance is multiplied by f = (n - 1) / (n - 3), and
+    Student's t has (n - 1) / f degrees of freedom. Over several pairs, f is the mean of the pairs' factors, weighted by
+    sum xx. The verdict is based on the interval, or is ``too few queries``, with a ``reason``, if the interval is
+    unbounded, n_eff is below 6, n is below 12 or, in ``adjusted`` rows, there are fewer degrees of freedom than with 20
+    queries. If queries form ``clusters``, n_eff, tests, intervals and limits are based on sums over clusters.
 
-    If queries form ``clusters``, n_eff, tests, intervals and limits are based on sums over clusters.
+    r_corrected corrects r for the noise from seeds (Spearman 1904). It equals r / sqrt(reliability), where reliability
+    = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A and B, divided by
+    the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression. Queries with fewer
+    than two seeds get the mean variance of the other queries. The slope needs no correction.
     """
     rows = [
         names | row
@@ -275,7 +275,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Two rankings (by index) and the n queries that have P and the measure in both, with different contexts."""
+    """Two rankings (by index), and the n queries whose contexts differ and for which both have P and the measure."""
 
     first: int
     second: int
@@ -328,9 +328,9 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 
 
 def seed_noise(by_seed: Array, design: Array) -> float:
-    """Estimate the part of a residual sum of squares that is due to seeds; NaN if no query has two seeds.
+    """Estimate how much variation between seeds adds to a residual sum of squares; NaN if no query has two seeds.
 
-    The residuals come from a regression of the means of ``by_seed`` (S, n) over seeds on ``design`` (n, d).
+    The residuals come from a regression on ``design`` (n, d) of the mean over seeds of ``by_seed`` (S, n).
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)
@@ -462,10 +462,10 @@ IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "n
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
     """Return the conclusion on relay for one cell, from its rows for all rankings in ``table``.
 
-    ``it is`` means that both slopes (as measured and adjusted) are above zero. ``it is not`` means that both are below
-    zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md). ``too few
-    queries`` means that either row has this verdict, ``needs two rankings`` means that there is no row, and ``not
-    known`` is returned otherwise.
+    ``it is`` means that both slopes (as measured and adjusted) are above zero. ``it is not`` means that both slopes are
+    below zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md).
+    ``too few queries`` means that either row has this verdict, ``needs two rankings`` means that there is no row, and
+    ``not known`` is returned otherwise.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING

@@ -1,4 +1,4 @@
-"""Compare cells with paired tests: retrievers with the reference retriever (†), descending with ascending (‡)."""
+"""Compare cells with paired tests: retrievers with the reference retriever (†), descending with ascending order (‡)."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -134,10 +134,10 @@ def comparisons(
 
 
 def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
-    """Add family, family_size, significant and adjusted p-values to the ``tests`` (``SCHEMA``) of all retrievers.
+    """Add the columns family, family_size, significant, p_holm and p_bh to all retrievers' ``tests`` (``SCHEMA``).
 
-    A family is a combination of mark, quantity and references. p_holm and p_bh are adjusted from the t-test's p-value.
-    As in Tian et al., ``significant`` means that the t-test's uncorrected p-value is below 0.05 (null without a test).
+    Tests with equal mark, quantity and references form a family. p_holm and p_bh are t-test p-values, adjusted within
+    families. As in Tian et al., ``significant`` means that the unadjusted p-value is below 0.05 (null without a test).
     """
     added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES, CELLS).with_columns(
         (pl.col("p_value") < ALPHA).alias("significant")

@@ -25,9 +25,9 @@ def stands(
     ``cluster``: each query's cluster number, if queries form clusters (see ``with_one_more``).
 
     If the verdict says better, the interval must stay above 0 after a difference of -AGAINST is added; if it says
-    worse, the interval must stay below 0 after AGAINST is added. The margin doesn't matter for these verdicts. For
-    not worse, the interval must stay above -``margin``; for not better, below ``margin``; for equivalent, between both.
-    The check matters because a sample may lack rare, large differences, such as differences from refused answers.
+    worse, the interval must stay below 0 after AGAINST is added. The margin doesn't matter for these verdicts. For not
+    worse, the interval must stay above -``margin``; for not better, below ``margin``; for equivalent, within ±
+    ``margin``. The check matters because a sample may lack rare, large differences, such as those from refused answers.
     """
     above = verdict in (*SAY_BETTER, EQUIVALENT, NOT_WORSE)
     below = verdict in (*SAY_WORSE, EQUIVALENT, NOT_BETTER)
@@ -43,7 +43,7 @@ def with_one_more(differences: Array, value: float, cluster: Indexes | None) -> 
     """Return the moments of ``differences`` (n,) after adding one query whose difference is ``value``.
 
     If queries form clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the sizes of the
-    existing clusters. This is the mean size of the cluster that a query belongs to.
+    existing clusters. This number is the mean size of a query's cluster.
     """
     if cluster is None:
         return cautious(np.append(differences, value))

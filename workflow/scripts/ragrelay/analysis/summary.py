@@ -58,7 +58,7 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
-    """Summarise one retriever's utility table: columns TABLE, then one column per retrieval measure.
+    """Summarise one retriever's utility table in the columns TABLE, followed by one column per retrieval measure.
 
     mean_p and mean_p0 are means over the queries with both P and P_0. If a cell has no P_0 at all, as without zero-shot
     answers, mean_p is the mean over the queries with P. Other means and the median use all queries with a value. The

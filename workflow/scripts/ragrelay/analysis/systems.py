@@ -105,15 +105,15 @@ def systems(
 ) -> pl.DataFrame:
     """Compare the mean P of all pairs of ``retrievers``: one row (``TABLE``) per pair, ordering, k and reference set.
 
-    ``utility`` has utility.COLUMNS. Unseen references are left out, because they differ between retrievers. Each
-    difference is the later of the two ``retrievers`` minus the earlier, but the reference retriever and the reference
-    of the ``primary`` pair are always subtracted. The intervals of all pairs with the same role in a cell have joint
-    95% coverage (Bonferroni, see equivalence.words_of). Max-T over sign flips of complete queries would give narrower
-    intervals, but doesn't keep its level if differences are skewed and queries few (docs/methods.md).
+    ``utility`` has utility.COLUMNS. Unseen references are left out, because they differ between retrievers. In each
+    pair, the P of the retriever listed first in ``retrievers`` is subtracted, unless the other is the reference
+    retriever or the reference of the ``primary`` pair. The intervals of all pairs with the same role in a cell have
+    joint 95% coverage (Bonferroni, see equivalence.words_of). Max-T over sign flips of complete queries would give
+    narrower intervals, but doesn't keep its level if differences are skewed and queries few (docs/methods.md).
 
     If queries form ``clusters``, detectable_difference and queries_for_margin are null, because they assume independent
     queries. ``lengths`` (retriever, qid, and tokens averaged over seeds, for the primary pair's cell) is used to
-    estimate the primary pair's difference at equal answer length. This doesn't affect any verdict.
+    estimate the primary pair's difference at equal answer length. The estimate doesn't affect any verdict.
     """
     columns = ["place", "query", "p"]
     places = pl.DataFrame({"retriever": list(retrievers)}, schema={"retriever": pl.String}).with_row_index("place")

@@ -1,4 +1,4 @@
-"""Define the input data of the tables for one generator and scorer, and compute these tables.
+"""Hold the data for one generator and scorer, and compute the result tables from these data.
 
 Each table has a module in this folder with ``COLUMNS`` and a function ``table`` that takes a Transmission.
 """
@@ -65,7 +65,7 @@ class Comparisons(NamedTuple):
 
 @dataclass(frozen=True)
 class Transmission:
-    """The input data of the tables for one generator and scorer.
+    """The data from which the tables for one generator and scorer are computed.
 
     ``resamples`` and ``seed`` are used for bootstraps and permutations. ``clusters`` maps each qid to a cluster number,
     or is None if queries are independent. Columns whose tests can't account for clusters are then null, with the reason
@@ -96,7 +96,7 @@ class Transmission:
 
     @cached_property
     def cells(self) -> pl.DataFrame:
-        """All retrievers' utility, without zero-shot, in the columns needed to compare retrievers."""
+        """The utility of all answers except zero-shot answers, with the columns needed to compare retrievers."""
         columns = ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"]
         rows = pl.scan_parquet(self.answers.utility)
         return rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
@@ -111,7 +111,7 @@ class Transmission:
 
     @cached_property
     def by_seed(self) -> pl.DataFrame:
-        """Each answer's score, by seed (see utility.scores_by_seed)."""
+        """Each answer's score, with one row per seed (see utility.scores_by_seed)."""
         return scores_by_seed(self.answers.scores)
 
 

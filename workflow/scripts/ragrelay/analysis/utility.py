@@ -43,7 +43,7 @@ def compute_utility(
     counted: Collection[str] = (),
     ranked: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the utility table (``SCHEMA``) for zero-shot, then for each retriever in the order of ``scores``.
+    """Yield the utility table (``SCHEMA``) of zero-shot answers, then of each retriever in the order of ``scores``.
 
     ``scores`` maps each retriever, including ``zeroshot``, to a scores file (retriever_table.SCORE_COLUMNS). P is the
     mean of f1 over seeds (eq. 1), and P_0 is the mean for the zero-shot answers, scored against the same references.
@@ -52,10 +52,10 @@ def compute_utility(
     or P_0 is missing; relative utility is also null if P_0 isn't above 0. A query with only P_0 has a null p.
 
     For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. The zero-shot
-    answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. Queries in ``ranked`` (by
-    retriever) are excepted, because they do have results and lack answers for other reasons. Context use is averaged
-    over seeds from the tables in ``uses`` (by retriever); it is null otherwise. Raises InputError if the mode is
-    unknown, the zero-shot file is missing, or an answer has two scores.
+    answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. The exceptions are the
+    queries in ``ranked`` (by retriever), which do have results and lack answers for other reasons. Context use is
+    averaged over seeds from the tables in ``uses`` (by retriever), and null for retrievers without a table. Raises
+    InputError if the mode is unknown, the zero-shot file is missing, or an answer has two scores.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))
@@ -77,7 +77,7 @@ def compute_utility(
 
 
 def mean_scores(path: str | Path) -> pl.DataFrame:
-    """Average a scores file over seeds: columns KEYS, p, best_in_context, n_references, n_near_copies and n_seeds."""
+    """Average a file's scores over seeds; return KEYS, p, best_in_context, n_references, n_near_copies and n_seeds."""
     columns = [*KEYS, "seed", "f1", "best_in_context", "n_references", "n_near_copies"]
     # Means of lists sorted by seed have the same last digit for any order of the file and any number of threads.
     means = (

@@ -52,8 +52,8 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
     """Return why the correlation of ``x`` and ``y`` (n,) can't have a verdict, or None if there are enough values.
 
-    A column with too many equal values yields false correlations too often, as a small sample does (docs/methods.md).
-    If queries form ``clusters``, the number of clusters and the ``effective`` number of clusters are checked instead.
+    Too many equal values in a column lead to false positives, just as a small sample does (docs/methods.md). If queries
+    form ``clusters``, the number of clusters and the ``effective`` number of clusters are checked instead.
     """
     n = len(x)
     if clusters is not None:
@@ -66,7 +66,7 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
 
 
 def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on the mean of ``differences`` (n,) from its interval, or too few queries."""
+    """Return the verdict on the mean of ``differences`` (n,), with interval ``low`` to ``high``, or too few queries."""
     return TOO_FEW if few(differences) else of_interval(low, high, margin)
 
 

@@ -98,7 +98,7 @@ def within_queries(
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return each group's retrievers, except for groups with fewer than two retrievers or equal to ``all``."""
+    """Return each group's retrievers; groups that have fewer than two retrievers or equal ``all`` are left out."""
     retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],
@@ -158,7 +158,7 @@ def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, 
     """Compute r, its interval and its test from ``sums`` (5, queries), as returned by ``_sums``.
 
     If a sum of squares is only a rounding error, the column is considered constant within queries. ``cluster``
-    (queries,) holds each query's cluster number, by which the sums are added up.
+    (queries,) holds each query's cluster number; sums are then added up within clusters.
     """
     differs, compared = sums[0] > 0, sums[4] > 0
     points, xx, yy, xy = sums[:4, differs]

@@ -34,7 +34,7 @@ def label_passages(
     score: Score,
     depth: int | None = None,
 ) -> pl.DataFrame:
-    """Label each passage with the score of the answer generated from it alone (Salemi and Zamani, SIGIR 2024, eq. 1).
+    """Label each passage with the score of an answer generated from only that passage (Salemi and Zamani 2024, eq. 1).
 
     ``generate`` and ``score`` are each called once, with all distinct pairs, so that an engine can batch the pairs.
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Answers(Protocol):
-    """Answers from which a question's requests are built, read from files; in the plan, some are placeholders."""
+    """Answers from which a question's requests are built; in the plan, some texts are placeholders."""
 
     keys: pl.DataFrame
     contexts: dict[tuple[str, int], dict[str, list[str]]]
@@ -22,7 +22,7 @@ class Answers(Protocol):
         """Add each answer's text to ``keys``, which has one row per answer."""
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield the answers with known texts, paired with True, and those with placeholders, paired with False."""
+        """Yield the answers that have texts, paired with True, and the answers with placeholders, paired with False."""
 
 
 class FileAnswers:
@@ -61,7 +61,7 @@ class FileAnswers:
         return answers.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Split answers by whether the texts are known.
+        """Split ``answers`` into answers with texts and answers with placeholders.
 
         Args:
             answers: Rows returned by ``texts``.

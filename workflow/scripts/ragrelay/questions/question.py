@@ -317,7 +317,7 @@ def questions() -> tuple[Question, ...]:
 
 
 def question_named(name: str) -> Question:
-    """Return a question by name, which is the asking rule's name or, for a user's own question, ``module:Class``."""
+    """Return the question called ``name``: the asking rule's name or, for a user's own question, ``module:Class``."""
     question: Question = question_class(name)()
     return question
 

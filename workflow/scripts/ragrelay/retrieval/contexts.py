@@ -1,4 +1,4 @@
-"""Select passages for contexts: the top passages with text in each ranking, to a depth that doesn't depend on k."""
+"""Select passages for contexts: each ranking's top passages that have a text, to a depth that doesn't depend on k."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -53,7 +53,7 @@ def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
     """Return the passages in contexts of ``k`` passages, with the texts that prompts show.
 
     A text is the passage's original text or a processor's version (column ``shown``). Passages emptied by a processor
-    are left out. Orderings use the column ``place``: the rank or, if a processor moved passages, the new position.
+    are left out. Orderings sort by the column ``place``: the rank or, if a processor moved passages, the new position.
     """
     top = contexts.filter(pl.col("rank") <= k)
     if "shown" not in contexts.columns:
@@ -92,10 +92,10 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Return counts (what, count) of data left out of contexts at ``ks``, from the tables that build_contexts returned.
+    """Count (what, count) missing results, missing texts, unjudged passages and short contexts, at all ``ks``.
 
-    With ``identical_ids``, also count queries whose contexts include a passage with the query's own id. This count
-    comes with a warning.
+    For ``contexts`` and ``skipped``, see build_contexts. With ``identical_ids``, also count (and warn about) queries
+    whose contexts include a passage with the query's own id.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()

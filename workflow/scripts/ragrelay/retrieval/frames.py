@@ -40,9 +40,9 @@ def as_run(results: "pd.DataFrame") -> pl.DataFrame:
 
 
 def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> None:
-    """Raise InputError if a text in ``results`` differs from the passage's text in ``collection``, which prompts show.
+    """Raise InputError if a text in ``results`` differs from the passage's text in ``collection``.
 
-    Differences in whitespace are ignored, as are rows without a text and passages that aren't in the collection.
+    Prompts show the collection's text. Whitespace, missing texts, and passages outside the collection are ignored.
     """
     if "text" not in results.columns:
         return

@@ -52,7 +52,7 @@ def index_corpus(
 def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_dir: str | Path, threads: int) -> Path:
     """Return the folder of the index in ``receipt``. Rebuild the index if it is damaged or missing.
 
-    Raises InputError if rebuilding creates a different index from the one in the receipt.
+    Raises InputError if the rebuilt index differs from the index in the receipt.
     """
     known = json.loads(Path(receipt).read_text(encoding="utf-8"))
     path = Path(cache_dir) / known["path"]

@@ -123,7 +123,7 @@ class Retriever(Kind):
             dataset: The dataset's name.
 
         Returns:
-            Pairs of a file's path and the values in the file's name; none by default.
+            Each file's path, with the values parsed from the file's name; an empty list by default.
         """
         return []
 

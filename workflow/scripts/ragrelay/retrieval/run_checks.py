@@ -1,7 +1,6 @@
-"""Check imported run files and measures before any engine starts, once for each dataset and version of a file.
-
-Files and measures are checked by the job that prepares a dataset or, if added or changed later, when the study next
-starts. No job's inputs depend on the set of run files, so adding or removing one doesn't rerun other retrievers.
+"""Check imported run files and measures before any engine starts. The job that prepares a dataset checks them. A file
+or measure that is added or changed later is checked when the study next starts. No job's inputs depend on the set of
+run files, so adding or removing one doesn't rerun other retrievers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +34,7 @@ def check_joined(
     cache_dir: str | Path,
     opened: Callable[[Mapping[str, object]], Collection] | None = None,
 ) -> None:
-    """Check the run files and measures that haven't been checked yet for a prepared ``dataset`` (a definition).
+    """Check run files and measures for a prepared ``dataset`` (a definition), unless they were checked before.
 
     ``opened``: a function that opens the collection; defaults to open_collection. Raises InputError for the first
     unusable run file or measure.
@@ -58,7 +57,7 @@ def check_runs(
     collection: Collection,
     cache_dir: str | Path,
 ) -> None:
-    """Check each run file that hasn't been checked yet against a dataset's judged ``queries`` (qid) and ``collection``.
+    """Check run files against a dataset's judged ``queries`` (qid) and ``collection``, unless they were checked before.
 
     Raises InputError for the first unusable file (see check_run).
     """

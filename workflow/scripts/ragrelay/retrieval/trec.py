@@ -73,8 +73,8 @@ def check_run(
     """Check that a run file can be read for the retriever ``name`` and matches the queries and the collection.
 
     Raises InputError if the file can't be read, if qids and docnos are swapped, if none of the ``queries`` has a
-    result, or if no docno has a text in ``collection``. Logs the counts from count_doubts, and shows counts with a
-    warning on the terminal.
+    result, or if no docno has a text in ``collection``. Logs the numbers of doubtful lines and queries (see
+    count_doubts), and shows those that have a warning on the terminal.
     """
     ranks = read_ranks(path)
     check_ids(ranks, str(path), queries)
@@ -120,11 +120,11 @@ def count_doubts(
 def count_ties(
     run: pl.DataFrame, queries: pl.DataFrame, ks: Sequence[int], meant: str | None
 ) -> list[dict[str, object]]:
-    """Count the ``queries`` (qid) for which tied scores change the passages in the top k, for any k in ``ks``.
+    """Count the ``queries`` (qid) whose tied scores put different passages into the top k than the ranks do.
 
-    The top k by score is compared with the top k by rank. ``run``: the result of read_ranks. ``meant``: the value of
-    `ranked_by`; if it is ranks or scores, nothing is counted. A query is only considered if its ranks are distinct
-    whole numbers and its scores aren't all equal and never rise with the rank.
+    A query counts if the passages differ for any k in ``ks``. Queries are skipped if their ranks aren't distinct whole
+    numbers, if all their scores are equal, or if a score rises from one rank to the next. ``run`` comes from
+    read_ranks. ``meant`` is the value of `ranked_by`; if the value is ranks or scores, nothing is counted.
     """
     if meant in ("ranks", "scores"):
         return []
@@ -268,8 +268,8 @@ def describe_run(
     """Return metadata on the method and data behind the run that the retriever ``name`` produced on ``dataset``.
 
     ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, with the
-    retriever itself last. Runs produced without human input are ``automatic``; for imported runs and runs based on
-    judgements, this is unknown.
+    retriever itself last. Runs produced without human input are ``automatic``; imported runs and runs based on
+    judgements have no such entry, because human input is possible.
     """
     stages = [*(other for other in needed([name], retrievers) if other != name), name]
     kinds = [RETRIEVER_KINDS.of(retrievers[stage]) for stage in stages]

@@ -24,8 +24,8 @@ class AnswerScores:
     """Answers whose log-probabilities are requested, each with the prompts with and without context (``rows``).
 
     ``answers`` has KEYS, prompt_id, answer and dropped_passages; ``prompts`` and ``zeroshot`` have prompt_id, qid,
-    prompt and system. Empty answers, answers to truncated prompts, and answers that don't fit in the window after the
-    prompt are left out, because context use isn't defined for them.
+    prompt and system. Empty answers, answers to truncated prompts, and answers that don't fit in the context window
+    after the prompt are left out, because context use isn't defined for them.
     """
 
     def __init__(

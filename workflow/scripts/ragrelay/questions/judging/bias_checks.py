@@ -70,7 +70,7 @@ def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
     """Sample up to ``size`` rows from ``keys``, in the same way for every judge, and sort them by ``names``.
 
-    The first row of every query is drawn before any second row, and so on, in the order of a hash of ``names``.
+    Every query's first row is drawn before any query's second row, and so on. A hash of ``names`` gives the order.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
@@ -80,7 +80,7 @@ def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame
 def checked(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the questions about ``answers`` before and after each check's change (SCHEMA), and the changed PROMPTS.
+    """Return questions about ``answers``, each paired with a changed question (SCHEMA), and the changed PROMPTS.
 
     The questions use the references at the lowest grade. A check includes only answers whose questions change; LENGTH,
     which changes nothing, includes all answers.

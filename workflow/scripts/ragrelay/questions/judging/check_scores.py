@@ -12,7 +12,7 @@ from ragrelay.questions.judging.scores import judged_shares
 
 
 def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, cache_dir: str | Path) -> pl.DataFrame:
-    """Compute scores before and after each check's change (see score_columns) from the stored replies.
+    """Compute scores (see score_columns) from the stored replies to the original and the changed questions.
 
     ``asked``: the questions. ``receipt``: the asking job's receipt. ``score``: the expression that aggregates the
     replies about an answer or passage. Answers without a score are left out.
@@ -22,7 +22,7 @@ def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, ca
 
 
 def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
-    """Compute scores before and after each check's change (see score_columns) from the word ``shares`` per prompt."""
+    """Compute scores (see score_columns) for original and changed questions from each prompt's word ``shares``."""
     key = [name for name in asked.columns if name not in OF_QUESTION]
     changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
     both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")

@@ -67,7 +67,7 @@ class Judging:
 
 
 class ScoreRow(NamedTuple):
-    """A row in a score table: ``key`` is (qid, ordering, k, seed, references); ``case`` is what the judge scores."""
+    """A row in a score table; ``key`` is (qid, ordering, k, seed, references), and ``case`` the texts to judge."""
 
     key: tuple[str, str, int, int, str]
     near_copies: int | None

@@ -12,7 +12,7 @@ PASSAGE = "[{i}] {text}\n"
 
 @dataclass(frozen=True)
 class JudgeTemplate:
-    """A template for a judge's questions; ``passage`` formats each passage ({i}, {text}) in ``question``.
+    """A template for a judge's questions; ``passage`` is the format of each passage, with {i} and {text}.
 
     ``question`` has the scorer's placeholders. ``system`` is the chat's system message, without placeholders.
     ``swapped`` is the question with the parts in a different order, used only for bias checks.

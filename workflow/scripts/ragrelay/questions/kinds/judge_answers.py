@@ -116,8 +116,8 @@ class JudgeAnswers(Question):
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
     """Ask the judge about the answers, and add counts to the receipt.
 
-    The counts are answers (without baselines), unasked (rows of the score table without any question) and, for scorers
-    that read citations, brackets.
+    The counts are ``answers`` (without baselines), ``unasked`` (rows of the score table without any question) and, if
+    the scorer reads citations, ``brackets``.
     """
     import polars as pl
 

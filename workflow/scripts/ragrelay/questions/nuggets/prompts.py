@@ -19,7 +19,7 @@ OPTIONAL = ("source", "system")
 class NuggetTemplate:
     """A template for two prompts: ``list`` asks for a nugget list, ``importance`` for a nugget's importance.
 
-    ``list`` has the placeholders {query}, {contexts} (passages, each formatted with ``context``: {i}, {text}),
+    ``list`` has the placeholders {query}, {contexts} (passages in the format ``context``, which has {i} and {text}),
     {nuggets} (the list so far) and {most}. ``importance`` has {query} and {nugget}. ``system`` has no placeholders.
     """
 

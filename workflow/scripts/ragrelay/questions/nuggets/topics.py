@@ -18,7 +18,7 @@ def read_topics(
     shard: int = 0,
     shards: int = 1,
 ) -> list[Topic]:
-    """Return a shard's topics (queries with passages): every ``shards``-th query in ``queries`` (qid, query), in order.
+    """Return the topics (queries with passages) of one shard: every ``shards``-th query in ``queries`` (qid, query).
 
     ``passages`` are either judged (qid, docno, label, text) or retrieved (qid, rank, docno, text). Judged passages need
     a label of at least ``least_label`` and are sorted by decreasing label, then docno; retrieved passages are sorted by

@@ -93,7 +93,7 @@ class Lists:
                 self.take(qid, replies[name])
 
     def steps(self) -> int:
-        """Return the number of windows of the topic with the most passages."""
+        """Return the number of windows needed for the topic with the most passages."""
         return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
 
     def asked(self, number: int) -> pl.DataFrame:

@@ -43,7 +43,7 @@ class Python(Processor):
         }
 
     def start(self, threads: int) -> Process:
-        """Import the function, and wrap it so that failures and results without docnos and texts raise InputError."""
+        """Import the function, and wrap it to raise InputError if it fails or doesn't return docnos with texts."""
         place, expected = f"processor {self.function}", "docnos with texts, as tuples or as a mapping"
         with user_errors(place, self.function, "its import", expected):
             function = function_named(self.function)

@@ -1,4 +1,4 @@
-"""Put one relevant passage at a chosen rank, as Liu et al. (TACL 2024) do with the document that has the answer."""
+"""Put one relevant passage at a chosen rank, like the document with the answer in Liu et al. (TACL 2024)."""
 
 from collections.abc import Mapping, Sequence
 

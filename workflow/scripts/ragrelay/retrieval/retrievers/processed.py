@@ -27,7 +27,7 @@ class Processed(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Add the hashes of the modules that contain the processor's functions."""
+        """Add the hashes of the modules that contain the processor's functions to ``definition``."""
         given = definition["processor"]
         code = PROCESSOR_KINDS[given["kind"]].completed(given, folder).get("code", {})
         return {**definition, "code": code}
@@ -37,7 +37,7 @@ class Processed(Retriever):
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor, that the other retriever doesn't use judgements, and that no answers are imported."""
+        """Check the processor; reject retrievers that use judgements, and generators whose answers are imported."""
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"

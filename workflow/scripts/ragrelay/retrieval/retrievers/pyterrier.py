@@ -58,8 +58,8 @@ class Pyterrier(Retriever):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the transformer's results.
 
-        Raises InputError if the function doesn't return a transformer, or if the transformer returns no results, texts
-        that differ from the collection's texts, or the first stage's scores with different ranks.
+        Raises InputError if the function doesn't return a transformer, or if the transformer returns no results,
+        changes the passages' texts, or reorders the first stage's results without changing their scores.
         """
         import pyterrier as pt
 

@@ -41,7 +41,7 @@ class Run(Bringing):
         return [file_of(self.path, dataset)]
 
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
-        """Return the rows with scores to rank by. These are negated ranks or distances if `ranked_by` says so.
+        """Return the rows with the scores to rank by: the file's scores, negated ranks or negated distances.
 
         Raises InputError if `ranked_by` isn't set and most queries' scores rise with the rank or look like ranks, or if
         `ranked_by` is `ranks` and a rank isn't a whole number or is repeated.
