@@ -22,7 +22,7 @@ class ClaimSource(Kind):
         """Read the rows.
 
         Returns:
-            Pairs of a place (file and line, for error messages) and a row.
+            Pairs of a row's place (file and line, for error messages) and the row.
 
         Raises:
             InputError: The source can't be read.
@@ -56,7 +56,7 @@ class ClaimFormat(Kind):
             path: The file.
 
         Returns:
-            Pairs of a place (file and line, for error messages) and a row.
+            Pairs of a row's place (file and line, for error messages) and the row.
 
         Raises:
             InputError: The file is not in this format.

@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class BattleShown(ShownTables):
-    """The tables about a battle in a section of the page."""
+    """A battle's tables for a section of the page."""
 
     COLUMNS: ClassVar = {
         "battle_wins": WINS,

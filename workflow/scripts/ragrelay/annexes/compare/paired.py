@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test how each quantity changed in each cell; returns columns SCHEMA and adjusted p-values.
+    """Test whether each quantity changed in each cell; returns columns SCHEMA and adjusted p-values.
 
     ``queries``: the result of paired_queries. Differences are after minus before, over the queries that have both
     values. ``p_verdict``, ``low``, ``high`` and, for P, ``verdict`` come from the test used for gain.csv; ``d_z`` and

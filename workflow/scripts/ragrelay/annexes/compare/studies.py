@@ -66,7 +66,7 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Pair the earlier study's names with its own names (``at`` is 0) or the later study's names (``at`` is 1)."""
+        """Pair the earlier study's names with the same names (if ``at`` is 0) or the later study's names (if 1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
@@ -147,7 +147,7 @@ def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
-    """Return every combination of dataset, generator and scorer. Raises InputError if definitions of P differ."""
+    """Return the dataset, generator and scorer combinations to compare. Raises InputError if P's definition differs."""
     scorers = matched(before, after, "scorers", pairs)
     for first, second in scorers:
         definitions = before.config["scorers"][first], after.config["scorers"][second]

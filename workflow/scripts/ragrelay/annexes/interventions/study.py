@@ -11,7 +11,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class EffectStudy(ShownTables):
-    """The effects of interventions in a section of the page."""
+    """The effects of interventions for a section of the page."""
 
     COLUMNS: ClassVar = {"intervention_effects": COLUMNS}
 

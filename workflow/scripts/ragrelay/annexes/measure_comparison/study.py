@@ -11,7 +11,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class MeasuresShown(ShownTables):
-    """The comparison of measures in a section of the page."""
+    """The comparison of measures for a section of the page."""
 
     COLUMNS: ClassVar = {"measure_fit": FIT_COLUMNS, "measure_pairs": PAIR_COLUMNS}
 

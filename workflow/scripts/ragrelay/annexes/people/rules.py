@@ -110,8 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells to draw from: zero-shot and the primary comparison's cells (all cells if there is no
-        comparison)."""
+        """The cells to draw from: zero-shot, and the primary comparison's cells (without a comparison, all cells)."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])

@@ -19,7 +19,7 @@ TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMN
 
 @dataclass(frozen=True)
 class ProcessingStudy:
-    """The data about processors in a section of the page.
+    """The data about processors for a section of the page.
 
     ``tables``: the tables named in TABLES. ``ordering`` and ``references``: the values that the page shows first.
     """

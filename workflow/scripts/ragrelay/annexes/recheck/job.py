@@ -1,4 +1,4 @@
-"""Run a recheck job: regenerate some of the stored answers, without writing to the store, and compare them."""
+"""Run a recheck job: regenerate some stored answers without writing to the store, and compare old and new answers."""
 
 import logging
 import platform

@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class RoundsShown(ShownTables):
-    """The tables about search rounds in a section of the page."""
+    """The tables about search rounds for a section of the page."""
 
     COLUMNS: ClassVar = {"round_slopes": SLOPES, "round_scores": SCORES}
 

@@ -1,4 +1,4 @@
-"""Regenerate some of a generator's stored answers and compare them, or only count the answers for the plan."""
+"""Regenerate and compare some of a generator's stored answers, or only count the answers for the plan."""
 
 from functools import partial
 from pathlib import Path
