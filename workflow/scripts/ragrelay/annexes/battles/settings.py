@@ -14,5 +14,5 @@ class BattleKeys(Settings):
     battles: dict[Name, Annotated[dict[Any, Any], BATTLE_KINDS]] | None = Field(
         None,
         min_length=1,
-        description="Named battles. In a battle, a judge decides which of two answers to the same query is better.",
+        description="Named battles, in which a judge or people decide which of two answers to a query is better.",
     )

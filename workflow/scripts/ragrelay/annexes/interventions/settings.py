@@ -14,7 +14,6 @@ class InterventionKeys(Settings):
     interventions: dict[Name, Annotated[dict[Any, Any], INTERVENTION_KINDS]] | None = Field(
         None,
         min_length=1,
-        description="Named interventions. An intervention changes one passage at a time "
-        "in a retriever's contexts, and ragrelay generates an answer for each changed context. The changed prompts "
-        "must fit in the generators' windows.",
+        description="Named interventions, which change one passage at a time in a retriever's contexts. ragrelay "
+        "generates an answer for each changed context. The changed prompts must fit in the generators' windows.",
     )
