@@ -12,7 +12,7 @@ from ragrelay.collection.local import numbered_passages
 
 
 class BroughtPassage(NamedTuple):
-    """A passage from a user's file, for contexts of the query ``qid`` or, if that is None, of any query."""
+    """A passage from a user's file, for contexts of the query ``qid`` or, without ``qid``, of any query."""
 
     path: Path
     docno: str

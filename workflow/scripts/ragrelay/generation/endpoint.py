@@ -392,7 +392,7 @@ def _pause(state: tenacity.RetryCallState) -> float:
 class Form(NamedTuple):
     """Functions that build a request's body (without model and prompt) and convert the reply to a row.
 
-    ``row`` takes the endpoint's name for messages, the request and the reply. ``row`` raises InputError for a reply
+    ``row`` takes the endpoint's name (for messages), the request and the reply. ``row`` raises InputError for a reply
     that must not be stored; no further requests are then sent.
     """
 

@@ -70,7 +70,7 @@ def generate_answers(
     start_engine: Callable[[GeneratorEntry, int | None], Engine],
     leaves_out: bool = False,
 ) -> dict[str, object]:
-    """Generate the answers to ``asked`` (rows of requests.sharded_keys) that aren't in ``store`` yet.
+    """Generate the answers to ``asked`` (rows from requests.sharded_keys) that aren't in ``store`` yet.
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
     out, so that other retrievers' answers are still generated. If every retriever has such a prompt, InputError is
@@ -120,8 +120,8 @@ def expect_model(engine: Maker, store: PartStore) -> None:
 def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
     """Yield an engine's ``rows``, but hold back rows for refused prompts until another prompt is answered.
 
-    ``answered``: whether the store already has answers; nothing is then held back. Raises the first refusal's error if
-    all prompts, or the first MOST_REFUSED, are refused. Raises InputError for an answer that contains a thought.
+    ``answered``: whether the store already has answers; if so, nothing is held back. Raises the first refusal's error
+    if all prompts, or the first MOST_REFUSED, are refused. Raises InputError for an answer that contains a thought.
     """
     refused: list[dict[str, Any]] = []
     with closing(rows):  # type: ignore[type-var]
@@ -202,8 +202,8 @@ def keep(
 
     Each part's metadata contains the sums of the columns ``totals``. The first part's metadata also contains
     ``start_seconds``, the time until the engine was ready, including imports and tokenisation. Progress is reported
-    through ``tokens`` or, if that is None, as rows out of ``number``. ``unit``: the plural noun for rows. Returns the
-    number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and isn't in the
+    through ``tokens`` or, without ``tokens``, as rows out of ``number``. ``unit``: the plural noun for rows. Returns
+    the number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and isn't in the
     metadata. Raises InputError for a row with a log-probability above 0, after storing the rows before it.
     """
     waiting: list[dict[str, Any]] = []

@@ -1,7 +1,7 @@
 """Check that a converted model can read English, because a faulty conversion raises no error.
 
 The check runs when the model first starts, on a text that contains one page twice. A working model finds the first copy
-plausible and can predict the second. Perplexities of the first and second copy, with SmolLM2-135M-Instruct (Q4_1):
+plausible and can predict the second. Perplexities of the first and second copy with SmolLM2-135M-Instruct (Q4_1):
 correct conversion: 20 and 1.1; shuffled layers: 1,000,000 for both; exchanged query and key: 2,000 and 1,900; reversed
 values: 16,000 for both; exchanged gate and up, or 1 added to every norm: above 700,000 and 1,000,000; rows of query and
 key in the order before or after llama.cpp's permutation: 100 and 130 to 180; rotations four times as fast: 260 and 490;

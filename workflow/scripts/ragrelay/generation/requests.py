@@ -87,7 +87,7 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
 def asked_keys(
     prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shard: int = 0, shards: int = 1
 ) -> pl.DataFrame:
-    """Return the keys (rows of sharded_keys) that belong to ``shard``."""
+    """Return the keys (rows from sharded_keys) that belong to ``shard``."""
     return sharded_keys(prompts, seeds, shards).filter(shard=shard).drop("shard")
 
 
@@ -103,7 +103,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in batches.
 
-    A batch has complete queries and about TEXT_BYTES of prompts. ``keys`` is yielded as is if it already has prompts.
+    A batch contains complete queries and about TEXT_BYTES of prompts. If ``keys`` has prompts, it is yielded as is.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -125,7 +125,7 @@ def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 
 def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
-    """Move the row with the longest prompt to the front of ``keys`` (rows of sharded_keys)."""
+    """Move the row with the longest prompt to the front of ``keys`` (rows from sharded_keys)."""
     place = int(keys["size"].arg_max() or 0)
     return pl.concat([keys[place : place + 1], keys[:place], keys[place + 1 :]])
 
@@ -133,7 +133,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 def requests_of(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Build requests for ``missing`` (rows of sharded_keys). Endpoints without a tokenizer get prompts as text."""
+    """Build requests for ``missing`` (rows from sharded_keys). Endpoints without a tokenizer get prompts as text."""
     for part in with_texts(missing):
         if sends_texts(generator):
             marks = None if generator.get("chat") else thought_marks(generator)
@@ -187,7 +187,7 @@ def tokenised(
     layout: Layout,
     refused: dict[str, InputError] | None = None,
 ) -> Iterator[Request]:
-    """Build requests for ``missing`` (rows of with_texts), tokenising each prompt only once.
+    """Build requests for ``missing`` (rows from with_texts), tokenising each prompt only once.
 
     Each prompt must leave room for the longest reply within ``window``, unless ``window`` is None. With ``over_window:
     truncate``, ``layout`` shortens longer prompts. A prompt that is still too long raises InputError or, if ``refused``

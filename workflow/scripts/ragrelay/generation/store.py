@@ -95,7 +95,7 @@ class AnswerStore(PartStore):
         return path
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """Return prompt_id, seed and ``columns`` of the stored rows for ``keys``, without duplicates or a fixed order.
+        """Return prompt_id, seed and ``columns`` of distinct stored rows for ``keys``, in no particular order.
 
         If there is no answer because the endpoint refused the prompt, the row for the refusal is returned.
         """

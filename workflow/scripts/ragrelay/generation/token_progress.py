@@ -176,7 +176,7 @@ class PromptProgress(TokenProgress):
         self._mean = tokens / requests
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Count all of a likelihood's prompt tokens, because the number of cached tokens can't be predicted."""
+        """Count a likelihood's prompt tokens, cached or not, because the number of cached tokens is unpredictable."""
         tokens = self._mean if row["prompt_tokens"] is None else row["prompt_tokens"]
         super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})
 

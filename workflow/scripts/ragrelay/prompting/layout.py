@@ -60,7 +60,7 @@ def _row(
 
 
 class Layout:
-    """The data for rebuilding overlong prompts with fewer passages. Files are read only for such prompts.
+    """The data for rebuilding overlong prompts with fewer passages. Files are read only if a prompt is too long.
 
     ``queries``: path of the queries file. ``contexts``: path of each retriever's contexts, keyed by retriever.
     """

@@ -41,8 +41,8 @@ def csv_records(
 
     Unquoted empty fields in ``nullable`` columns are None. The separator is a comma, semicolon or tab, as given in
     Excel's first line ``sep=`` or, without this line, as found between ``keys`` in the header. Invalid UTF-8 is allowed
-    outside the columns ``keys``. Raises InputError (with ``expected``) for an unreadable table, a row with too many or
-    too few fields, and a header that repeats one of ``keys``.
+    outside the columns ``keys``. Raises InputError (with ``expected`` in the message) for an unreadable table, a row
+    with too many or too few fields, and a header that repeats one of ``keys``.
     """
     csv.field_size_limit(sys.maxsize)
     lines: list[str] = []

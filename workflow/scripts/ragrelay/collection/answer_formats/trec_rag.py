@@ -39,7 +39,7 @@ def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
 
     The answer consists of the joined sentences. ``docnos`` are the cited references, in the record's order.
     ``cited_sentences`` are the sentences (text), each with the docnos that the sentence cites (citations). If nothing
-    is cited, docnos and cited_sentences are None. Raises InputError if the record (``place``) is malformed.
+    is cited, docnos and cited_sentences are None. Raises InputError (at ``place``) if the record is malformed.
     """
     about = {**record, **_metadata(record)}
     _check_ids(place, record)

@@ -86,7 +86,7 @@ class Element(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """A name's possible definitions (``values``: nodes with attributes), and the ``nodes`` that run if it is used."""
+    """The definitions that a name may refer to (``values``), and the ``nodes`` that run when the name is used."""
 
     nodes: tuple[Node, ...]
     values: tuple[tuple[Node, str], ...]
@@ -544,7 +544,7 @@ class _Reading:
         return bool(names) and all(name in QUIET or name.partition(".")[0] in QUIET for name in names)
 
     def read(self, value: object) -> None:
-        """Add a syntax node, a list of nodes or a plain value."""
+        """Add the code in a syntax node, a list of nodes or a plain value."""
         if isinstance(value, list):
             self.pieces.append("[")
             for item in value:

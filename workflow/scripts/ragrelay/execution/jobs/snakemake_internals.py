@@ -1,4 +1,4 @@
-"""All of the workflow's uses of Snakemake's undocumented API. For each use, a test shows why it is needed."""
+"""All uses of Snakemake's undocumented API in the workflow. For each use, a test shows why it is needed."""
 
 import atexit
 import functools

@@ -79,7 +79,7 @@ def check_budget(
     ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the study's current work. ``files``: the plan's
     input files. The plan is outdated if one of these files is newer than the plan or is among the run's outputs
     (``to_be_made``). ``used``: the resources used so far. Resources used since the plan count towards the planned need.
-    If they exceed this need, the need is added to ``used`` instead.
+    If more than the planned need was used, the budget must allow for the planned need once more.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)

@@ -113,7 +113,7 @@ class PlannedJob(QuestionJob):
         self.generators, self.seeds = generators, seeds
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Answers:
-        """Return the answers: imported answers from files, all others from the answer store."""
+        """Return the answers to ``qids``: imported answers from files, all others from the answer store."""
         planned = self.generators.get(self.settings["answers_of"])
         if planned is None:
             return super().answers(qids, retriever)

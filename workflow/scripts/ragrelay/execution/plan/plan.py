@@ -44,10 +44,10 @@ def plan_jobs(
     (distinct keys: an answer's prompt and seed, or a likelihood's prompt and continuation), cached (keys in the store),
     to_make (keys missing from the store), requests and prompt_tokens (sent to the engine), engine_starts. A key that
     several jobs share is counted in each job's row but only once in the total, because only the first job computes it.
-    `of_answers_to_come` is the number of likelihoods for answers that haven't been generated yet. Columns with
-    estimates: answer_tokens, prefix_shared_tokens (prompt tokens served from the prefix cache), gpu_hours (null if no
-    speed is known), disk_bytes (for new rows in the stores, and for answer files). Each job's number of missing keys is
-    added to ``missing``, under the path of the job's count file. Raises InputError if a prompt exceeds the window.
+    `of_answers_to_come` is the number of likelihoods for answers that haven't been generated yet. Estimated columns:
+    answer_tokens, prefix_shared_tokens (prompt tokens served from the prefix cache), gpu_hours (null if no speed is
+    known), disk_bytes (for new rows in the stores, and for answer files). Each job's number of missing keys is added to
+    ``missing``, under the path of the job's count file. Raises InputError if a prompt exceeds the window.
     """
     rows, asked, sizes = [], [], []
     prices: dict[str, Price] = {}

@@ -98,7 +98,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line on the time that a context processor took before the plan, which needs the processed prompts."""
+    """Return a line on the calls and time of a context processor, which runs before the plan."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} to its processor, "

@@ -1,4 +1,4 @@
-"""Define a study's questions to models for the rules, the plan and the status."""
+"""Define the questions that a study asks models, for use in the rules, the plan and the status."""
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
@@ -33,7 +33,7 @@ class AskedPart(TypedDict):
 
 @dataclass(frozen=True)
 class AskJob:
-    """A job that asks a question: the job's key, the generator that is asked, and the keys of the job's parts."""
+    """A job that asks a question: the job's key, the generator to ask, and the keys of the job's parts."""
 
     key: dict[str, str]
     generator: str
@@ -68,7 +68,7 @@ class StudyQuestion:
         return list(jobs.values())
 
     def job(self, wildcards: Wildcards) -> AskJob:
-        """Return the job with these wildcards that asks the question."""
+        """Return the question's job for these wildcards."""
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
@@ -167,7 +167,7 @@ class StudyQuestion:
         return of_generator
 
     def ask_code(self, wildcards: Wildcards) -> str:
-        """Return the digest of the code that builds a job's requests, leaving out engines and stores."""
+        """Return the digest of the code that builds a job's requests, excluding the code of engines and stores."""
         modules = self._modules([self.job(wildcards)])
         return questions_digest("questions/ask_question.py", *self._code("ask"), *modules) + self._file_hash
 

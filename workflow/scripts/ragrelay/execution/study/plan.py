@@ -165,7 +165,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """The data for the plan's note on study size, for each dataset and generator with a primary comparison."""
+        """The data for estimating the difference that each dataset and generator's primary comparison can detect."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return the plan's numbers of missing keys, by count file, and creation time. ``to_run``: the next jobs."""
+        """Return the plan's number of missing keys by count file, and the plan's time. ``to_run``: the next jobs."""
         from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))

@@ -42,9 +42,9 @@ def read_answers(
 ) -> list[dict[str, object]]:
     """Read, check and write imported answers for one retriever; return counts of unused data (what, count, of).
 
-    ``imported``: answer files and cell values, as returned by File.given. ``names``: the `generator` and, unless the
-    answers are zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, the judgements,
-    and the passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see write_cells.
+    ``imported``: answer files and grid values, from File.given. ``names``: the `generator` and, unless the answers are
+    zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, the judgements, and the
+    passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see write_cells.
     """
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)
