@@ -11,7 +11,7 @@ from ragrelay.analysis.coefficients import Array
 def by_cell(
     table: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], Array]]:
-    """Yield each distinct combination of ``keys`` with the values of ``columns`` in its rows, shape (columns, rows).
+    """Yield each combination of ``keys`` with an array (columns, rows): the values of ``columns`` in the cell's rows.
 
     Nulls become NaN. Combinations are yielded in order of first appearance, and rows keep the table's order.
     """

@@ -90,14 +90,14 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
 
 
 def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
-    """Approximate Spearman's rho without each query's rows in turn, as an array (queries,).
+    """Approximate Spearman's rho with each query's rows left out in turn, as an array (queries,).
 
     Computing rho exactly would take one sort per query. To first order, leaving out m of the n rows lowers rho by the
     sum of their influences, divided by n - m. ``query`` (n,) is the index of each row's query. Influences follow Croux
     and Dehon (2010, Statistical Methods & Applications 19). Let F and G be the midranks of x and y, divided by n and
     centred. Then rho = S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G +
-    u + v - 3 S: n u is the sum of G over rows with a larger x, and n v is the sum of F over rows with a larger y; ties
-    count half. A row's influence on A is F² + 2 w - 3 A: n w is the sum of F over rows with a larger x.
+    u + v - 3 S, where n u is the sum of G over rows with a larger x, and n v the sum of F over rows with a larger y
+    (ties count half). A row's influence on A is F² + 2 w - 3 A, where n w is the sum of F over rows with a larger x.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))

@@ -71,8 +71,8 @@ def split_utility(
     """Compute context_use.csv: one row per retriever, ordering, k and reference set other than unseen references.
 
     ``utility`` is the utility file, with the columns context_use and text_change; ``retrieval`` maps each retriever to
-    its file of measures. A context is good if ``measure`` at k is above 0 and at least its median over the queries of
-    all retrievers. A context was used if context_use is at least its median over the same queries. Rows named ``all
+    its file of measures. A context is good if ``measure`` at k is above 0 and at least the median over the queries of
+    all retrievers. A context was used if context_use is at least the median over these queries. Rows named ``all
     retrievers`` pool all retrievers. These rows have no interval, because each query occurs once per retriever.
     """
     measured = pl.concat(

@@ -375,7 +375,7 @@ def detectable_rho(n: int) -> float | None:
     """Return the smallest |rho| that gets a verdict in 80% of studies with n queries, or None if n is too small.
 
     The calculation uses Fisher's z and the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), with n -
-    5.5 in place of n - 3. A verdict needs both the test and the interval to exclude 0, so it has less power than either
+    5.5 in place of n - 3. A verdict has less power than either the test or the interval, because both must exclude 0
     (simulated on normal columns in benchmarks/verdict_power.py).
     """
     if n < WORDS_AT_LEAST:

@@ -39,10 +39,10 @@ def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.Data
     There is one row (SCHEMA) per retriever and k, one per retriever with a null k, and a total for all retrievers, in
     which answers shared by several retrievers count only once. If none of the answers is in the store, for example
     because all were imported, there are no rows. ``device_seconds`` is based on the seconds recorded for each part,
-    multiplied by ``devices`` (per engine) and by the job's number of engines; engines on a CPU count as one. These
-    seconds are divided equally among all answers in the parts from the same engine and device, because a batch's first
-    answers to finish had to wait for the others. Engine starts aren't included. For a single k, ``device_seconds`` is
-    null, because long contexts take more time. Token counts are null unless reported for every answer.
+    multiplied by ``devices`` (per engine) and by the job's number of engines; all engines on a CPU count as one. All
+    answers in the parts from the same engine and device get an equal share of these seconds, because a batch's first
+    answers to finish wait for the others. Engine starts aren't included. For a single k, ``device_seconds`` is null,
+    because long contexts take more than an equal share. Token counts are null unless reported for every answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

@@ -95,9 +95,9 @@ def equivalences(
 
     ``utility`` has the columns utility.COLUMNS. There is a row per cell, except for unseen references, which differ
     between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and p_not_better whether it
-    is below margin; p_value, the larger of the two, tests for equivalence (Schuirmann 1987). The tests are one-sided,
-    from mean_tests with 1.75 times the skewness; ``low`` and ``high`` are the ends of the matching 90% interval. p_holm
-    and p_not_worse_holm are adjusted over the retrievers in a cell (``family``). ``reason`` says why a test is missing.
+    is below margin; p_value, the larger of the two, tests for equivalence (Schuirmann 1987). The one-sided tests
+    multiply the skewness by 1.75 (see mean_tests); ``low`` and ``high`` bound the 90% interval. p_holm and
+    p_not_worse_holm are adjusted over the retrievers in a cell (``family``). ``reason`` says why a test is missing.
 
     The ``verdict`` is based on the interval from ``verdict_low`` to ``verdict_high``. If m retrievers are tested in a
     cell, this interval has the level 1 - 5% / m (Bonferroni), so it excludes 0 where p_difference_bonferroni is below
@@ -140,7 +140,7 @@ def words_of(
 ) -> list[dict[str, Any]]:
     """Compute verdicts (columns WORDS) on mean differences between retrievers, from intervals with joint 95% coverage.
 
-    Each column (n,) holds differences. ``clusters``: each column's cluster numbers, or None if queries are independent.
+    A column (n,) has one difference per query. ``clusters``: each column's cluster numbers; None if independent.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]

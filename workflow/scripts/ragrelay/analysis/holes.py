@@ -77,7 +77,7 @@ def holes(
     contexts are unjudged. A labelling gives some holes the label ``judged.relevant``, and the measure is recomputed. P
     doesn't change, because an unjudged passage is never a reference.
 
-    In the first two labellings, no hole or every hole is relevant. The other two have the lowest and the highest slope
+    The first two labellings make no hole and every hole relevant. The other two have the lowest and the highest slope
     that a search finds (Dinkelbach 1967, for a ratio of sums); the true extremes may be further out. Let b be the
     current slope. For the lowest slope, the search relabels a hole if sum xp - b sum xx is predicted to fall (for the
     highest, to rise). The prediction is the derivative with respect to the label: p - 2b x, summed over contexts with
@@ -143,7 +143,7 @@ def _rows(
 class LabelledLists:
     """The rankings in a cell, cut at k, whose measure can be recomputed for any labels of the holes.
 
-    Lists with the same labels and the same judgements of the query have equal measures, so they are measured once.
+    Lists with equal labels, for queries with equal judgements, have equal measures and are measured only once.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
 If differences are skewed and queries few, Student's t rejects too often on the side of the short tail. Hall's
 transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. For a
-verdict, both tests must therefore reject on the same side; this kept the nominal level on all data tried.
+verdict, both tests must therefore reject on the same side; this rule keeps the nominal level on all data tried.
 """
 
 import math
@@ -219,7 +219,7 @@ def ratio_interval(
     ratio × ``below`` has mean 0. If ``above`` - ratio × ``below`` is nonzero and the same for all queries, the ratio is
     rejected. Hall's test uses the sample skewness multiplied by ``skewness``. Returns None if the interval is
     unbounded, for example because the mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of
-    freedom of Student's distribution, by default n - 1. ``inflation``: factor on the variance.
+    freedom of Student's distribution, by default n - 1. ``inflation``: factor by which the variance is multiplied.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness, inflation), len(above)
     quantile = float(special.stdtrit(n - 1 if degrees is None else degrees, (1.0 + level) / 2))

@@ -18,7 +18,7 @@ DECIMALS = 10
 
 
 class Order(NamedTuple):
-    """Two functions of columns (n,): a rank coefficient, and the same coefficient without each row in turn."""
+    """Two functions of columns (n,): a rank coefficient, and that coefficient with each row left out in turn."""
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]

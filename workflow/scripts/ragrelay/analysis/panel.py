@@ -58,11 +58,11 @@ AGREEMENT_COLUMNS = {**STUDY_PART, **AGREEMENT}
 def compare_judges(
     systems: Mapping[str, pl.DataFrame], slopes: Mapping[str, pl.DataFrame], judges: Sequence[str], primary: Primary
 ) -> pl.DataFrame:
-    """Compute panel.csv: the results of the primary comparison for all ``judges``, and without each judge.
+    """Compute panel.csv: the primary comparison's results for all ``judges``, and with each judge left out.
 
     ``systems`` and ``slopes`` hold systems.csv and relay.csv of the panel and of each panel without one judge, keyed by
     scorer. Except for adjusted slopes, estimates are linear in P, so the panel's estimate is the mean of its judges'
-    estimates, and a left-out judge's estimate can be computed from the estimates with and without that judge.
+    estimates. A left-out judge's estimate is therefore computed from the estimates with and without that judge.
     """
     cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
     over_all = {"retrievers": relay.ALL_RANKINGS, "measure": primary.measure, **cell}
@@ -98,7 +98,7 @@ def judge_agreement(
     """Compute panel_agreement.csv: how well each pair of judges agrees on the answers that both scored.
 
     ``scores`` holds each judge's score tables (retriever_table.SCORE_COLUMNS) with the column ``retriever``. If queries
-    form ``clusters``, the intervals' jackknife leaves out clusters.
+    form ``clusters``, the jackknife for intervals leaves out clusters.
     """
     answer = ["retriever", "qid", "ordering", "k", "seed"]
     own = (pl.col("ordering") != NO_ORDERING) | (pl.col("k") == 0)

@@ -58,7 +58,7 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
 
     Args:
         table: Result table of the panel; without a column ``verdict``, it is returned unchanged.
-        parts: For each judge, the table computed without that judge. Rows match by KEYS; missing rows are undecided.
+        parts: The tables without one judge, keyed by that judge. Rows match by KEYS; missing rows count as undecided.
 
     Returns:
         ``table`` with the strongest verdicts that all tables support; estimates don't change.

@@ -88,10 +88,10 @@ class Sample(NamedTuple):
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
     """Compute pooled.csv: rows for each sample and, per scorer, for all datasets together. ``SCHEMA``.
 
-    A sample's rows are the primary pair's row in systems.csv, and the rows for all rankings in relay.csv in the primary
-    comparison's cell. P and P_0 are first averaged over generators, for queries with values from all generators,
-    because answers to the same queries aren't independent samples. ``kinds`` gives each retriever's kind, ``margins``
-    each scorer's margin.
+    A sample's rows are the primary pair's row from systems.csv and the primary cell's rows for all rankings from
+    relay.csv. P and P_0 are first averaged over generators, for queries with values from all generators, because
+    answers to the same queries aren't independent samples. ``kinds`` gives each retriever's kind, ``margins`` each
+    scorer's margin.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
     combines these datasets in a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's

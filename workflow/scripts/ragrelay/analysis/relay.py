@@ -155,13 +155,13 @@ def relay(
     difference in P (in P - P_0 on unseen references). Both are centred. In ``adjusted`` rows, x and p are instead the
     residuals of a regression on an intercept, the query's mean measure over all rankings, and the query's P_0 (on all
     references at the grade). The slope is sum xp / sum xx, and r is sum xp / sqrt(sum xx sum pp). In rows for ``all
-    rankings``, the sums also run over all pairs that have a row. If all contexts differ, this is centring by query and
-    ranking. In rows without a k, the slope is the mean of the slopes at each k, and there is no r.
+    rankings``, the sums also run over all pairs that have a row. If all contexts differ, the result equals centring by
+    query and by ranking. In rows without a k, the slope is the mean of the slopes at each k, and there is no r.
 
     The effective number of queries is n_eff = (sum xx)^2 / sum (xx)^2, where xx is summed per query. The p-value comes
-    from a test (mean_tests, with 1.75 times the skewness) of whether xp has mean 0. The interval from ``low`` to
-    ``high`` contains each slope b for which the same test doesn't reject that xp - b xx has mean 0 (Fieller 1954). In
-    ``adjusted`` rows, three coefficients are fitted, so the variance is multiplied by f = (n - 1) / (n - 3), and
+    from a test of whether xp has mean 0 (see mean_tests; the skewness is multiplied by 1.75). The interval from ``low``
+    to ``high`` contains each slope b for which the same test doesn't reject that xp - b xx has mean 0 (Fieller 1954).
+    In ``adjusted`` rows, three coefficients are fitted, so the variance is multiplied by f = (n - 1) / (n - 3), and
     Student's t has (n - 1) / f degrees of freedom. Over several pairs, f is the mean of the pairs' factors, weighted by
     sum xx. The verdict is based on the interval, or is ``too few queries``, with a ``reason``, if the interval is
     unbounded, n_eff is below 6, n is below 12 or, in ``adjusted`` rows, there are fewer degrees of freedom than with 20
@@ -275,7 +275,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Two rankings (by index), and the n queries whose contexts differ and for which both have P and the measure."""
+    """Two rankings (by index), and the n queries with P and the measure in both, but with different contexts."""
 
     first: int
     second: int
@@ -330,7 +330,7 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 def seed_noise(by_seed: Array, design: Array) -> float:
     """Estimate how much variation between seeds adds to a residual sum of squares; NaN if no query has two seeds.
 
-    The residuals come from a regression on ``design`` (n, d) of the mean over seeds of ``by_seed`` (S, n).
+    Each query's mean of ``by_seed`` (S, n) over seeds is regressed on ``design`` (n, d), which gives the residuals.
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)
@@ -385,7 +385,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
 
 def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, object]:
-    """Compute the columns of ``TABLE`` starting with n; a verdict needs at least ``least`` queries."""
+    """Compute the columns of ``TABLE`` from ``n`` on; a verdict needs at least ``least`` queries."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
@@ -493,8 +493,8 @@ def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
 def deciding(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that determine a cell's conclusion on relay (see ``answer_of``).
 
-    The first nonempty group is returned: rows with too few queries; undecided rows; if both slopes are below zero, rows
-    whose p-value isn't below REVERSED; all rows.
+    These are the first of the following groups that isn't empty: rows with too few queries; undecided rows; if both
+    slopes are below zero, rows whose p-value isn't below REVERSED; all rows.
     """
     doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]
     for some in ([row for row in rows if row["verdict"] == word] for word in (TOO_FEW, UNDECIDED)):

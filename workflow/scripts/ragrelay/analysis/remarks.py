@@ -18,7 +18,7 @@ def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Index
     """Explain why ``verdict`` is too few queries, or neither better nor worse although Student's t is significant.
 
     Args:
-        differences: Differences (n,); unless the verdict is too few queries, they must be testable.
+        differences: Differences (n,), which must be testable unless the verdict is too few queries.
         verdict: Verdict on the mean difference.
         level: The interval's level.
         cluster: Each query's cluster number (n,), if queries form clusters.

@@ -80,7 +80,7 @@ class Transmission:
     clusters: Clusters | None = None
 
     def utility_of(self, retriever: str) -> pl.DataFrame:
-        """Return one retriever's rows in the utility file; `zeroshot` counts as a retriever."""
+        """Return one retriever's rows in the utility file; ``retriever`` can be `zeroshot`."""
         return pl.scan_parquet(self.answers.utility).filter(pl.col("retriever") == retriever).collect()
 
     def each_retriever(self) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:

@@ -73,11 +73,10 @@ def of_difference(differences: Array, low: float | None, high: float | None, mar
 def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:
     """Return the verdict on a mean difference with the interval ``low`` to ``high``; undecided if there is no interval.
 
-    If the interval excludes zero, the verdict is better or worse; it adds "by more than the margin" if the interval
-    lies beyond the margin, and "by less than the margin" if the interval lies between zero and the margin. If the
-    interval contains zero, the verdict is equivalent if both margins lie outside the interval, not worse if only
-    -``margin`` does, and not better if only ``margin`` does. Without a ``margin``, only better, worse and undecided are
-    possible.
+    If the interval excludes zero, the verdict is better or worse: by more than the margin if the interval lies beyond
+    the margin, and by less than the margin if the interval lies between zero and the margin. If the interval contains
+    zero, the verdict is equivalent if both margins lie outside the interval, not worse if only -``margin`` does, and
+    not better if only ``margin`` does. Without a ``margin``, only better, worse and undecided are possible.
     """
     if low is None or high is None:
         return UNDECIDED

@@ -27,8 +27,8 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
     """Send the requests for each part, and return the receipt: total COUNTS, seconds, and each part's receipt.
 
     If a part's requests are impossible, other parts are still processed. The part's entry in the receipt then has
-    ``refused``, the error for the job that reads the replies. A request shared by two parts counts in both, as cached
-    in the second part. Raises RequestError if the requests of all parts are impossible.
+    ``refused``, the error for the job that reads the replies. A request shared by two parts counts in both; in the
+    second part, it counts as cached. Raises RequestError if the requests of all parts are impossible.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask
@@ -53,8 +53,8 @@ def read_parts(
 ) -> Mapping[str, Any]:
     """Call the question's function ``read``, and return the contents of the files to write.
 
-    The last part is for the table. For the other parts, the question's function ``ask`` recreates the requests' rows,
-    which are written to ``asked_file`` unless ``asked_file`` is None. Raises InputError if a reply isn't stored, or
+    The last of ``parts`` is the table. For the parts before the table, the question's function ``ask`` recreates the
+    rows, which are written to ``asked_file`` unless that is None. Raises InputError if a reply isn't stored, or
     RequestError if the asking job's receipt (input ``receipt``) says that a part's requests were impossible.
     """
     module = question_module(question)

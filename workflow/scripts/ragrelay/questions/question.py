@@ -196,7 +196,7 @@ class Question(ABC):
         """
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files from which the plan counts a part's requests; no engine may produce any of them.
+        """List the files from which the plan counts a part's requests; no engine may produce any of these files.
 
         Args:
             study: The study.

@@ -92,7 +92,7 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Count (what, count) missing results, missing texts, unjudged passages and short contexts, at all ``ks``.
+    """Return counts (what, count) of missing results, missing texts, unjudged passages and short contexts at ``ks``.
 
     For ``contexts`` and ``skipped``, see build_contexts. With ``identical_ids``, also count (and warn about) queries
     whose contexts include a passage with the query's own id.

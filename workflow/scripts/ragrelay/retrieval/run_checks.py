@@ -1,6 +1,7 @@
-"""Check imported run files and measures before any engine starts. The job that prepares a dataset checks them. A file
-or measure that is added or changed later is checked when the study next starts. No job's inputs depend on the set of
-run files, so adding or removing one doesn't rerun other retrievers.
+"""Check imported run files and measures before any engine starts.
+
+The checks run in the job that prepares a dataset or, for later changes, when the study next starts. Adding or removing
+a run file doesn't rerun other retrievers, because no job's inputs depend on the set of run files.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -70,7 +70,7 @@ def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
     """Sample up to ``size`` rows from ``keys``, in the same way for every judge, and sort them by ``names``.
 
-    Every query's first row is drawn before any query's second row, and so on. A hash of ``names`` gives the order.
+    Every query's first row is drawn before any query's second row, and so on, ordered by a hash of ``names``.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))

@@ -99,8 +99,8 @@ def asked_about(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return a judge's questions about ``answers`` (SCHEMA), and the distinct prompts (PROMPTS).
 
-    ``answers`` has qid, ordering, k, seed, answer and cited_sentences. ``baseline_cells`` are the zero-shot cells in a
-    retriever's job; these answers are only compared with references that don't appear in the retriever's contexts. Rows
+    ``answers`` has qid, ordering, k, seed, answer and cited_sentences. Answers in ``baseline_cells`` (the zero-shot
+    cells in a retriever's job) are only compared with references that don't appear in the retriever's contexts. Rows
     are sorted by query, ordering, k, seed and references.
     """
     rows: list[tuple[Any, ...]] = []

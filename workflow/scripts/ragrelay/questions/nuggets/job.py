@@ -81,8 +81,8 @@ def write_nuggets(
 ) -> dict[str, Any]:
     """Generate nugget lists for ``topics``, request likelihoods of the importance words, and return the receipt.
 
-    The receipt contains SUMS over the windows, the counts from Lists, the words' tokens, the receipt for the
-    likelihoods, and seconds.
+    The receipt contains SUMS over the windows, the lists' counts (see Lists), the importance words' tokens, the
+    likelihoods' receipt, and seconds.
     """
     began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
@@ -106,7 +106,7 @@ def view_nuggets(
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Read the stored nugget lists for ``topics`` (nugget_lists.COLUMNS), and the counts from Lists.
+    """Return the stored nugget lists for ``topics`` (nugget_lists.COLUMNS), and the counts described in Lists.
 
     A nugget is vital if the word "vital" is likelier than "okay".
     """

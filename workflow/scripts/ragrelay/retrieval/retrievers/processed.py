@@ -27,7 +27,7 @@ class Processed(Retriever):
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, object]:
-        """Add the hashes of the modules that contain the processor's functions to ``definition``."""
+        """Add to ``definition`` the hashes of the modules that contain the processor's functions."""
         given = definition["processor"]
         code = PROCESSOR_KINDS[given["kind"]].completed(given, folder).get("code", {})
         return {**definition, "code": code}
