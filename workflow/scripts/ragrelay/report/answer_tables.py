@@ -11,7 +11,7 @@ from ragrelay.report.lengths import ENDS
 
 
 def length_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show each cell's answer lengths in tokens, and how the answers ended."""
+    """Build the table of each cell's answer lengths in tokens, and of how the answers ended."""
     return table_of(
         section["lengths"], *OF_CELL[:3], numeric("answers", "n", count),
         numeric("mean tokens", "mean_tokens", number, 1), numeric("median", "median", number, 1),
@@ -22,7 +22,7 @@ def length_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def cost_table(section: Section) -> Table:
-    """Show the generation cost for each retriever and in total, counting each distinct answer once."""
+    """Build the table of generation cost by retriever and in total; each distinct answer counts once."""
     return table_of(
         section["cost"].filter(pl.col("k").is_null()), textual("retriever", "retriever"),
         numeric("distinct answers", "answers", count), numeric("prompt tokens", "prompt_tokens", count),

@@ -26,7 +26,7 @@ def data_hashes(
     config: Mapping[str, Any],
     more: Iterable[Callable[[Path, str, Mapping[str, object]], Hashes]] = (),
 ) -> Hashes:
-    """Return counts and hashes of the data behind the results for ``dataset``, regardless of row order.
+    """Return counts and hashes of the data behind the results for ``dataset``. Row order doesn't affect the hashes.
 
     The keys are ``queries``, ``judgements``, ``run <retriever>`` (hashed without comments and tags), ``corpus <index>``
     (hashed while indexing) and, if the study has such data, ``gold answers``, ``clusters``, ``subtopics``, ``passages
@@ -69,7 +69,7 @@ def data_hashes(
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
     """Compare the queries of two dataset folders, and return the qids of queries that differ, keyed by what differs.
 
-    The keys are ``text``, ``judgements`` and, with ``gold``, ``gold answers``. Only queries in both are compared.
+    The keys are ``text``, ``judgements`` and, with ``gold``, ``gold answers``. Only shared queries are compared.
     """
     sides = [_of_queries(folder) for folder in folders]
     common = set(sides[0]["text"]) & set(sides[1]["text"])

@@ -70,7 +70,7 @@ class Fact(Mapping[str, Any]):
 
     @property
     def as_in_table(self) -> "Fact":
-        """The fact as in the table. If the retrievers of a difference were swapped, the swap is undone."""
+        """The fact as it stands in the result table. If a difference's retrievers were swapped, the swap is undone."""
         return self
 
     def record(self, names: Mapping[str, str]) -> dict[str, Any]:
@@ -318,7 +318,7 @@ class AnswerCounts(Fact):
 
 @dataclass(frozen=True)
 class Mean:
-    """Mean P at one k, with a 95% interval if it can be computed."""
+    """Mean P at one k, with a 95% interval if possible."""
 
     k: int
     value: float
@@ -353,7 +353,7 @@ class Facts:
 
     @cached_property
     def where(self) -> dict[str, Any]:
-        """The ordering, k and references of the answers."""
+        """The ordering, k and references that the first screen uses."""
         return {name: self.section.lead[name] for name in ("ordering", "k", "references")}
 
     @cached_property
@@ -364,9 +364,9 @@ class Facts:
 
     @cached_property
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
-        """The primary pair's difference for every ordering, k and reference set, as signed in the page's first answer.
+        """The primary pair's difference for every ordering, k and references, subtracted as in the page's first answer.
 
-        Without zero-shot answers, all differences are the primary retriever minus the reference.
+        Without zero-shot answers, the pair's second retriever is always subtracted from the first.
         """
         pair = self.section.primary
         if pair is None:
@@ -381,7 +381,7 @@ class Facts:
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
-        """The primary pair's difference for every k, as signed in the page's first answer."""
+        """The primary pair's difference for every k, subtracted in the same order as in the page's first answer."""
         ordering, _, references = self.where.values()
         return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
@@ -454,7 +454,7 @@ class Facts:
 
     @cached_property
     def too_few_at(self) -> dict[int, list[Slope]]:
-        """The slopes at every other k at which there are too few queries for a verdict, keyed by k."""
+        """Slopes with too few queries for a verdict, keyed by k (all k except the first screen's)."""
         rows = self.section["relay"].filter(
             retrievers=relay.ALL_RANKINGS, measure=self.section.lead["measure"], ordering=self.where["ordering"],
             references=self.where["references"],
@@ -487,7 +487,7 @@ class Facts:
 
     @cached_property
     def copied(self) -> list[Quality]:
-        """The rankings (several if tied) for which an answer's best-matching reference is most often in the context."""
+        """The rankings whose contexts most often contain the answer's best-matching reference (several if tied)."""
         names = [name for name in self.section.rankings if name != ZEROSHOT]
         known = [each for name in names if (each := self.quality.get(name)) and each.share_best_in_context is not None]
         most = max((round(each.share_best_in_context or 0.0, 9) for each in known), default=0.0)

@@ -31,7 +31,7 @@ def in_latex(number: str) -> str:
 
 
 def line(cells: Iterable[str]) -> str:
-    """Join ``cells`` to a row of a LaTeX table."""
+    """Join ``cells`` into a row of a LaTeX table."""
     return " & ".join(cells) + r" \\"
 
 

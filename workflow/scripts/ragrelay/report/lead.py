@@ -1,4 +1,4 @@
-"""Build a section's first screen: answers, a figure, a table, and warnings about how to read them."""
+"""Build a section's first screen: answers, a figure, a table, and warnings about interpreting the results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -17,9 +17,9 @@ UNDONE = "*"
 
 
 def table(facts: Facts) -> Row:
-    """Show each retriever's measure, P, gain and verdict, in descending order of P, at the k of the first screen.
+    """Build the table of each retriever's measure, P, gain and verdict at the first screen's k, by descending P.
 
-    Without zero-shot answers, differences from the reference retriever replace gains.
+    Without zero-shot answers, the table shows differences from the reference retriever instead of gains.
     """
     section, lines, baseline = facts.section, facts.means, facts.zero_shot
     no_baseline, pair = not section.baseline, section.primary

@@ -116,7 +116,7 @@ def mixed_engines(jobs: Records) -> str:
 
 
 def stage_table(stages: Records, hours: str) -> Table:
-    """Show each stage's used, requested and planned resources. ``stages``: records from provenance.json."""
+    """Build the table of used, requested and planned resources by stage. ``stages``: records from provenance.json."""
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
          count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),

@@ -20,7 +20,7 @@ KEY = ("question", "adjusted", "without")
 
 
 def panel_table(section: Section) -> Table:
-    """Show the primary pair's difference and relay's slopes, for all judges and with each judge left out in turn."""
+    """Build the table of the primary pair's difference and relay's slopes, with all judges and without each judge."""
     return table_of(
         section["panel"], name("question"), yes_no("adjusted", "adjusted"),
         textual("judge left out", lambda row: row["without"] or ALL_JUDGES), name("verdict"),
@@ -31,7 +31,7 @@ def panel_table(section: Section) -> Table:
 
 
 def agreement_table(section: Section) -> Table:
-    """Show the agreement (κ and Spearman's ρ) between each pair of judges."""
+    """Build the table of agreement (κ and Spearman's ρ) between each pair of judges."""
     return table_of(
         section["panel_agreement"], textual("judge", "judge"), textual("other judge", "other_judge"),
         between("κ of yes and no", "kappa", 2), numeric("ρ", "rho", number, 2),
@@ -64,7 +64,7 @@ def panel_finding(section: Section) -> str:
 
 
 def panel_warning(section: Section) -> list[Warned]:
-    """Write the judges' names, and the range of the primary pair's differences with each judge left out."""
+    """Return a warning with the judges' names and the range of the primary pair's difference without each judge."""
     if not (rows := _of_pair(section)):
         return []
     judges, table = listing([row["without"] for row in rows]), RESULT_TABLES["panel"]

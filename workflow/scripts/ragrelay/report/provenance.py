@@ -124,8 +124,8 @@ def gather_left_out(
 ) -> list[dict[str, Any]]:
     """Return all counts of left-out or cut data, as records with keys stage, dataset, what, count and detail.
 
-    ``stages``: pairs of a stage's name and the files with counts. ``receipts``: the receipts of generation, which
-    reveal mixed engines. ``lengths``: the tables of answer lengths, for the number of answers cut at max_tokens.
+    ``stages``: pairs of a stage's name and the files with counts. ``receipts``: generation receipts, which reveal mixed
+    engines. ``lengths``: the tables of answer lengths, for the number of answers cut at max_tokens.
     """
     records = []
     for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):

@@ -15,7 +15,7 @@ ANCHOR = "questions"
 
 @dataclass(frozen=True)
 class ShownQuestion:
-    """A model question's table of means. ``sentence`` explains the table; ``file`` is the files' path pattern."""
+    """A model question's table of means. ``sentence`` explains the table; ``file`` is the results' path pattern."""
 
     heading: str
     sentence: str

@@ -17,7 +17,7 @@ from ragrelay.report.display.tables import (
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the comparisons between pairs of correlations, including trends over k, from differences.csv."""
+    """Build the table of comparisons between correlations, including trends over k, from differences.csv."""
     return table_of(
         section.rows("differences"), name("compared", "comparison", "retrievers"), *OF_CELL,
         textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),

@@ -33,7 +33,7 @@ UNSEEN_NOTE = "here the two were scored on different references, each without th
 
 @dataclass(frozen=True)
 class Value:
-    """A mean (None if no query has a value), with marks such as ``†‡``, and whether it is the best in its column."""
+    """A mean (None if no query has a value), with marks such as ``†‡`` and a flag for the best mean in a column."""
 
     value: float | None
     marks: str = ""

@@ -26,7 +26,7 @@ def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -
 
 
 def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]) -> None:
-    """Write a table to its files. ``keys``: values for the file names, and for key columns that a frame lacks."""
+    """Write a table to its files. ``keys``: values for the file names and for missing key columns."""
     for ending, function in output.files.items():
         content = resolve(function)(shown) if function else shown.rows(output.needs[0])
         path = folder / file_name(output, ending, keys)

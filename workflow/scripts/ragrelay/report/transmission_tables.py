@@ -55,7 +55,7 @@ COPYING = {
 def wide_correlation(section: Section) -> pl.DataFrame:
     """Reshape correlation.csv so that all three coefficients of a cell are in one row (columns WIDE_CORRELATION).
 
-    If several coefficients have a reason or remark, the row has the first.
+    If several coefficients have a reason or remark, the row contains the first.
     """
     keys = [*CELL, "measure", "subset"]
     parts = []
@@ -103,7 +103,7 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def cell_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show every cell's P, utility and measures, for all reference sets."""
+    """Build the table of every cell's P, utility and measures, for all reference sets."""
     frame = section.ordered(section["utility"].filter(pl.col("retriever").is_in(section.grid.retrievers)))
     return table_of(
         frame, *OF_CELL, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
@@ -118,7 +118,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Return each cell's share of answers with the best-matching reference in the context, and utility if unseen."""
+    """Return how often the best-matching reference is in the context, and utility on all and on unseen references."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

@@ -189,7 +189,7 @@ def flags(section: Section) -> list[str]:
 
 
 def correlations(rows: list[Row], measure: str) -> list[str]:
-    """State each retriever's verdict on Spearman's rho over queries. ``rows``: rows of correlation.csv with rho."""
+    """State each retriever's verdict on Spearman's rho over queries. ``rows``: the rows for rho in correlation.csv."""
     known = [row for row in rows if row["value"] is not None]
     parts = [_by_verdict(known, BY_CORRELATION, _rho)] if known else []
     none = [f"{row['retriever']} ({row['reason'] or 'no reason given'})" for row in rows if row["value"] is None]
@@ -198,7 +198,7 @@ def correlations(rows: list[Row], measure: str) -> list[str]:
 
 
 def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[str]) -> list[str]:
-    """State how many verdicts on rho there are of each kind. ``frame``: the rows of correlation.csv with rho."""
+    """State how often rho is above zero, below zero or undecided. ``frame``: the rows for rho in correlation.csv."""
     cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
     if cells.is_empty():
         return []

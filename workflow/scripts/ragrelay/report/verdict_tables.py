@@ -39,7 +39,7 @@ KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labell
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show each cell's comparison of P with P₀, and utility."""
+    """Build the table of each cell's gain (P − P₀), verdict and utility."""
     return table_of(
         section.rows("gain"), *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
         numeric("p, verdict", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
@@ -54,9 +54,9 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show relay's slopes (P per 0.1 of a measure), with the unadjusted and the adjusted slope in one row.
+    """Build the table of relay's slopes (P per 0.1 of a measure), with unadjusted and adjusted slopes in the same row.
 
-    Rows for single pairs are dropped first. If there are only two rankings, the table has a single row for the pair.
+    Rows for single pairs are dropped first to save space. With only two rankings, the table has one row for the pair.
     """
     frame, pairs = section["relay"], pl.col("retrievers") != ALL_RANKINGS
     named = frame.filter(pairs)["retrievers"].unique()
@@ -81,7 +81,7 @@ def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show differences in mean P: for the primary pair first, then for pairs with the reference retriever."""
+    """Build the table of differences in mean P: primary pair first, then pairs with the reference, then other pairs."""
     roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
     place = pl.col("role").replace_strict(roles, return_dtype=pl.Int64)
     frame = section.rows("systems").sort(place, maintain_order=True)
@@ -106,7 +106,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show relay's slopes over all rankings, for each assumption about the unjudged passages' labels."""
+    """Build the table of relay's slopes over all rankings, for each assumption about the unjudged passages' labels."""
     return table_of(
         beside_adjusted(section["holes"]), depth(), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
@@ -140,7 +140,7 @@ BOTH_REMARKS = textual("remark", _both_remarks)
 
 
 def clusters_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the actual and the effective number of query clusters, and the size of the largest cluster."""
+    """Build the table of the actual and the effective number of query clusters, and of the largest cluster's size."""
     return table_of(
         section["clusters"], numeric("queries", "queries", count), numeric("clusters", "clusters", count),
         numeric("effective clusters", "n_eff", number, 1), numeric("queries of the largest", "largest", count),
@@ -149,7 +149,7 @@ def clusters_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def pooled_table(study: ReportedStudy) -> Table:
-    """Show the verdicts pooled over generators, for each dataset, scorer and question, and over all datasets."""
+    """Build the table of verdicts pooled over generators, by dataset, scorer and question, and over all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
         frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),
@@ -173,7 +173,7 @@ def slope_with_interval(row: Mapping[str, Any]) -> str:
 
 
 def within_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the correlations within queries (repeated measures) between each measure and P."""
+    """Build the table of within-query correlations (repeated measures) between each measure and P."""
     return table_of(
         section["within"],
         name("retrievers"), name("ordering"), depth(), name("references"), name("measure"), between("r", "r", 2),
@@ -183,7 +183,7 @@ def within_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the tests of whether each retriever's P is equivalent to the reference retriever's P."""
+    """Build the table of equivalence tests between each retriever's P and the reference retriever's P."""
     return table_of(
         section.rows("equivalence"),
         *OF_CELL, textual("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
@@ -195,7 +195,7 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show how utility correlates with P₀, and how the measures correlate with P given P₀."""
+    """Build the table of correlations between utility and P₀, and between the measures and P given P₀."""
     known = {"r of P₀ and U": "r_p0_utility", "r of P, given P₀": "partial_r", "ρ of P, given P₀": "partial_rho"}
     return table_of(
         section.rows("coupling"), *OF_CELL, name("measure"), numeric("n", "n", count),

@@ -57,8 +57,8 @@ def filed_scores(
 ) -> tuple[dict[str, pl.DataFrame], list[dict[str, object]]]:
     """Return each retriever's score table (retriever_table.SCHEMA), and counts of left-out scores and answers.
 
-    ``rows``: the scores in the file ``place``, with cells; ``answers``: files by retriever, ordering, k and seed.
-    Raises InputError if ``generator`` has no scored answer.
+    ``rows``: the scores from the file ``place``, with each answer's cell; ``answers``: files by retriever, ordering, k
+    and seed. Raises InputError if ``generator`` has no scored answer.
     """
     own = rows.filter(generator=generator)
     scores, texts = mean_scores(own), generated(answers, generator, ["finish_reason"])

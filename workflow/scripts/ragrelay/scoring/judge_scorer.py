@@ -150,7 +150,7 @@ class JudgeScorer(Scorer):
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, object]:
-        """Return placeholder data for the plan, as long as the additional input files don't exist.
+        """Return placeholder data for the plan while the additional input files don't exist yet.
 
         Args:
             qids: Query ids.

@@ -1,4 +1,4 @@
-"""Find references that a context reveals: those with a passage's docno, and near copies of a passage.
+"""Find references that a context reveals: references with a passage's docno, and near copies of a passage.
 
 Pools of judged passages contain many near copies, so an answer can copy a reference even if the reference's docno isn't
 in the context.
@@ -44,8 +44,8 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
     """Find the references that each passage reveals. Return a bool array (references,) for each passage.
 
-    A passage reveals the reference with the same docno and all near copies. A near copy shares at least ``share`` of
-    the shorter text's n-grams with the passage. If ``share`` is None, only docnos are compared.
+    A passage reveals the reference with the passage's docno, and every reference that is a near copy of the passage. A
+    near copy shares at least ``share`` of the shorter text's n-grams. If ``share`` is None, only docnos are compared.
     """
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     sizes: list[int] = []
@@ -88,9 +88,9 @@ class NearCopies:
 
 
 class PassageTexts:
-    """A reader for the texts of passages in contexts. ``contexts``: the contexts' files.
+    """An object that reads the texts of passages in contexts. ``contexts``: the contexts' files.
 
-    The texts are as in the prompts or, with ``original``, as they were before any processor changed them.
+    Texts are read as shown in the prompts or, with ``original``, as they were before processing.
     """
 
     def __init__(self, contexts: Sequence[str | Path], original: bool = False) -> None:

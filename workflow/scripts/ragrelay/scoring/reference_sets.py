@@ -64,7 +64,7 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
 
 
 def references_for(scorer: Mapping[str, object], path: str | Path) -> dict[str, QueryReferences]:
-    """Read a scorer's references: gold answers if its definition says `references: gold`, otherwise judged passages.
+    """Read a scorer's references: gold answers if the definition says `references: gold`, otherwise judged passages.
 
     Texts are composed (NFC).
     """

@@ -144,8 +144,8 @@ def query_rows(
     """Return a query's rows for the score table, sorted by ordering, k, seed and references.
 
     ``scored``: the query's answers and scores. ``contexts``: the docnos in each context, by (ordering, k). ``shown``:
-    for each passage, a bool array (references,) of the references that it reveals. ``baseline``: zero-shot cells in
-    another retriever's table, for which there are only unseen rows. ``unseen``: whether there are unseen sets (gold
+    for each passage, which references the passage reveals, as a bool array (references,). ``baseline``: zero-shot cells
+    in another retriever's table, for which there are only unseen rows. ``unseen``: whether there are unseen sets (gold
     answers have none).
     """
     qid, query, answers, values = scored

@@ -82,8 +82,8 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
 
     The value is null for answers that haven't been scored yet. AutoJudge's means over topics are skipped. Assessors'
     names that differ only in case or whitespace are treated as one person. Raises InputError for a malformed record, a
-    value outside the scale or a sampling probability outside (0, 1], and if only some records have a probability, if
-    the file has several measures but ``scored`` doesn't name one, or if the file has no scores.
+    value outside the scale or a sampling probability outside (0, 1]; also if only some records have a probability, if
+    ``scored`` doesn't name one of several measures, or if the file has no scores.
     """
     kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -217,7 +217,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Complete each score's cell with the grid's only generator, retriever and k, first seed, and descending order.
+    """Fill gaps in each score's cell with the grid's only generator, retriever and k, first seed, and descending order.
 
     Zero-shot scores (retriever `zeroshot`, or k = 0) get ordering `none` and k = 0. Raises InputError if a score has no
     generator, retriever or k although the grid has several, or if an assessor scored an answer twice.
@@ -307,7 +307,7 @@ def _same_text(key: str | None, own: str) -> bool:
 
 
 def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the scores of answers that exist and whose text hasn't changed since scoring, and counts.
+    """Return the scores of answers that exist and haven't changed since scoring, and four counts.
 
     ``unknown``: scores for answers that don't exist; ``changed``: scores for answers whose text is now different;
     ``scored`` and ``unscored``: answers with and without a score.

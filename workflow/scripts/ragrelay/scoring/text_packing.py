@@ -1,4 +1,4 @@
-"""Encode texts in blocks with a fixed number of rows, each on one core. For the reason, see architectures.py."""
+"""Encode texts in blocks of fixed size, each on one core, so that embeddings don't depend on the other texts."""
 
 from bisect import bisect_left, insort
 from collections import defaultdict
@@ -76,9 +76,9 @@ class PackedModel:
             return self.model(ids, position_ids=positions)[0][0]
 
     def check(self, text: Sequence[int], place: str) -> None:
-        """Raise InputError if a text's hidden states depend on whether it is at the start, middle or end of a block.
+        """Raise InputError if a text's hidden states depend on the text's position in a block (start, middle or end).
 
-        Linear algebra libraries don't guarantee equal results, which may depend on the processor.
+        Linear algebra libraries don't rule out such differences, which may appear only on some processors.
         """
         text = text[: self.rows // 4]
         outputs = []
@@ -218,7 +218,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """Compute attention within each text. Distances between tokens are taken from the block's first rows."""
+        """Compute attention within each text. For each text, distances are the top-left corner of ``relative_pos``."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         attended = torch.zeros_like(hidden_states)
         for rows in _texts():
@@ -231,7 +231,7 @@ class DisentangledTexts(nn.Module):
 
 
 class Projected(nn.Module):
-    """A replacement for a projection in DeBERTa v2, for a text's rows that were already projected with the block.
+    """A stand-in for a projection layer in DeBERTa v2, which returns rows that were already projected with the block.
 
     Distance embeddings, which are the same for every text, are projected only once.
     """
@@ -242,7 +242,7 @@ class Projected(nn.Module):
         self.distances: torch.Tensor | None = None
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Return this projection's third of [1, n, 3 * dimension], or project [1, distances, dimension]."""
+        """Return this layer's third of the rows [1, n, 3 * dimension], or project distances [1, n, dimension]."""
         if states.shape[-1] == self.width:
             return states.chunk(3, dim=-1)[self.place]
         if self.distances is None:

@@ -1,8 +1,8 @@
-"""Run threads that compute on one core each, so that the bits of a result depend only on the input.
+"""Run threads that use one core each, so that results depend only on the input, to the last bit.
 
 The last bits of a matrix product depend on the batch's shape and the number of cores. On a CPU, each text is therefore
 encoded on one core, either alone or in a block of fixed shape (see architectures.py), and each answer is matched on one
-core. Several cores work on different texts. Results are then identical, byte for byte, if a job is resumed, split or
+core. Different cores work on different texts. Results are therefore byte-identical even if a job is resumed, split or
 run with a different number of threads. Workers share the model's weights.
 """
 

@@ -91,8 +91,8 @@ def agreement_tables(
     """Compare every other source's labels with the human labels from ``people`` (columns TABLE and CONFUSION).
 
     ``labels``: columns study_labels.LABELS; ``values``: columns values.SCHEMA; ``known``: the pairs (qid, docno) with
-    real labels, for sources that replace missing labels. Intervals treat queries as the sample (in ``tau_means``,
-    retrievers). Rows without a value or an interval have a ``reason``.
+    real labels, for sources that replace missing labels. The sampling units of intervals are queries or, for
+    correlations between retrievers' means, retrievers. Rows without a value or an interval have a ``reason``.
     """
     rows: list[dict[str, object]] = []
     cells: list[dict[str, object]] = []

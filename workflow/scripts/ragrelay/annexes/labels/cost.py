@@ -53,8 +53,8 @@ def cost_by_k(
     """Compare the cost of labels with the cost of end-to-end answers for each k.
 
     Returns the columns in BY_K. ``whole_contexts``: k, prompt_id and seed of the end-to-end answers; ``singles``:
-    prompt_id and seed of answers to single passages, with the passage's best rank in any ranking; ``speed``: from
-    past_jobs.speed_of. Calls shared by rankings count once. attention_ratio is null if an answer's length is unknown.
+    prompt_id and seed of answers to single passages, with the passage's best rank in any ranking; ``speed``: the speed
+    of past jobs, if known. A call to the model that several rankings share counts once.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():

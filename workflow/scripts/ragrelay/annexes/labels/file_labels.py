@@ -27,8 +27,8 @@ def label_by_file(
     """Read the labels in the file ``path`` (COLUMNS), and count the queries and passages without a label.
 
     ``queries``: the file of the dataset's queries (qid); ``contexts``: files of rankings (qid, rank, docno), in which
-    passages down to rank ``depth`` need labels. Raises the errors of read_labels, and InputError if the file labels
-    none of the queries or none of the passages.
+    passages down to rank ``depth`` need labels. Raises InputError if the file is malformed, or labels none of the
+    queries or none of the passages.
     """
     labels, qids = read_labels(path), pl.read_parquet(queries, columns=["qid"])
     ours = labels.join(qids, on="qid", how="semi")

@@ -1,4 +1,4 @@
-"""Register the files that labelling jobs write, apart from the report's tables."""
+"""Register the files written by labelling jobs, except the report's tables."""
 
 from ragrelay.annexes.labels.outputs import OUTPUTS
 from ragrelay.annexes.labels.questions.check_passages import CheckPassages

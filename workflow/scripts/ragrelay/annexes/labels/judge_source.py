@@ -51,7 +51,7 @@ class JudgeSource(AnnotationSource):
         return ""
 
     def judged(self) -> list[pl.Expr]:
-        """Compute ``columns`` from the list column ``shares``, with each word's share of all words' probability."""
+        """Compute ``columns`` from the list column ``shares``: each word's share of the words' total probability."""
         raise NotImplementedError
 
     def score(self) -> pl.Expr:

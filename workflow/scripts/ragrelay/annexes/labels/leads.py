@@ -53,13 +53,13 @@ def leads(
 ) -> pl.DataFrame:
     """Test the best source's lead over the runner-up in each column of the eRAG paper's Table 1.
 
-    Returns the columns in SCHEMA. A column of Table 1 stands for a retriever, k, reference set, quantity and
-    coefficient. If there are ``nulls`` (sources whose labels are constant within a query), every other source's best
-    row is also compared with the null. ``correlations`` and ``values`` have the columns in correlation.SCHEMA and
-    values.SCHEMA. ``lead`` is the difference between two coefficients over the queries with both measures, and the
-    coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95% percentile interval, with levels
-    expanded for small samples. The p-value is two-sided; the sample itself counts as a resample. Best and runner-up are
-    chosen on the same queries, so leads are slightly overestimated.
+    Returns the columns in SCHEMA. Each column of Table 1 is a combination of retriever, k, reference set, quantity and
+    coefficient. If there are ``nulls`` (sources whose labels are constant within a query), the best row of every other
+    source is also compared with the null's best row. ``correlations`` and ``values`` have the columns in
+    correlation.SCHEMA and values.SCHEMA. ``lead`` is the difference between the two coefficients, over queries with
+    values for both measures; both coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95%
+    percentile interval, with levels expanded for small samples. The p-value is two-sided; the sample itself counts as a
+    resample. The best source and the runner-up are chosen on the tested queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []

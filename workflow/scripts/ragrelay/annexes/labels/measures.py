@@ -55,8 +55,8 @@ def measure_labels(
 
     ``value`` is null if one of the first k passages has no label, if the measure is undefined for labels between 0 and
     1, if nDCG's labels are constant within a query, or if the cutoff is ``how.below`` or more. Without ``how``, labels
-    count as integers if all of them are. Raises InputError for an unknown measure, and for a negative label unless
-    ``how.signed``.
+    are treated as integers if all labels are integers. Raises InputError for an unknown measure, and for a negative
+    label unless ``how.signed``.
     """
     for measure in measures:
         if measure not in PAPER_NAMES:

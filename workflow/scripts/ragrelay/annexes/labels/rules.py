@@ -69,7 +69,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, object]:
-        """The page's params on trust: minimum kappa, random sampling, and generators that judge their own answers."""
+        """Params for the page's notes on trust: minimum kappa, random sampling, and generators as their own judges."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -207,7 +207,7 @@ class Labels:
         return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
-        """Return an input function that fills ``pattern`` from the grid, or ends the run if there are no sources."""
+        """Return an input function that fills ``pattern`` from the grid, or ends the run without annotation sources."""
 
         def paths(wildcards: Wildcards) -> list[StudyFile]:
             with on_terminal():

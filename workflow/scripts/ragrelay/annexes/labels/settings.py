@@ -1,4 +1,4 @@
-"""Declare the keys for annotation sources and for trust in them."""
+"""Declare the configuration keys for annotation sources and for trust in the sources."""
 
 from typing import Annotated, Any, Literal
 

@@ -238,7 +238,7 @@ class AnnotationSource(Kind):
 
 
 class Graded(AnnotationSource):
-    """Base class for sources whose labels are grades, which are integers from 0."""
+    """Base class for sources whose labels are integer grades, starting at 0."""
 
     graded = True
 

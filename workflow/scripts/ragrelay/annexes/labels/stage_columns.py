@@ -1,4 +1,4 @@
-"""Declare the columns of intermediate files that no report table shows."""
+"""Declare the columns of intermediate files that aren't shown in a report table."""
 
 import polars as pl
 

@@ -33,7 +33,7 @@ def made_tables(
 ) -> dict[str, Path]:
     """Return the path of each source's table, for all sources whose labels come from a job.
 
-    ``files``: tables keyed by job, such as source.BY_JUDGE; ``wildcards``: dataset, scorer and generator.
+    ``files``: tables keyed by type of job, such as source.BY_JUDGE; ``wildcards``: dataset, scorer and generator.
     """
     tables = {}
     for name in parts(annotations, names):

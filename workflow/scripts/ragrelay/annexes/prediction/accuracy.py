@@ -1,4 +1,4 @@
-"""Compute predictors' AUROC and rank errors, and compare their rank correlations with each other."""
+"""Compute predictors' AUROC and rank errors, and compare the predictors' rank correlations."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -128,7 +128,7 @@ def sare(x: Array, y: Array) -> Array:
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Compute each query's scaled absolute rank error (sARE) for every predictor of P and of the gain.
 
-    Returns the columns in SARE_COLUMNS except STUDY_PART. The mean error over queries is the sMARE in ``accuracies``. A
+    Returns the columns in SARE_COLUMNS except STUDY_PART. The mean error over queries is the predictor's sMARE. A
     predictor whose sMARE is undefined has no rows.
     """
     frames = [pl.DataFrame(schema=SARE_SCHEMA)]
@@ -151,7 +151,7 @@ def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.Da
     """Compare each predictor's rho with the rho of the cell's best predictor and of the retrieval measure.
 
     Returns the columns in COMPARED_COLUMNS except STUDY_PART. Differences are tested with a jackknife over queries. The
-    best predictor is chosen on the same queries, so its lead is partly due to chance. A difference that is significant
+    best predictor is chosen on the same queries, so part of the lead is due to chance. A difference that is significant
     after Holm's correction is therefore evidence against the other predictor, but not for the best predictor.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]

@@ -1,4 +1,4 @@
-"""Find each cell's best predictor, and test it against the best predictor on shuffled targets."""
+"""Find each cell's best predictor, and test its rho against the best rho on shuffled targets."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -54,11 +54,11 @@ def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shu
     """Find and test the best predictor for each cell and target.
 
     Returns the columns in COLUMNS except STUDY_PART. The test compares the largest rho with the largest rho on shuffled
-    targets (Westfall and Young 1993), so it accounts for choosing the best of several predictors. Queries without a
-    value for a predictor get the middle rank. A verdict is positive if p < 0.05 after Holm's correction over all cells
-    with the same target and reference set and a retriever in ``rankings``. Gain and utility contain P_0 and its noise,
-    so predictors computed from the zero-shot answer correlate with both even if no context helps. For these targets, a
-    predictor must also correlate with P given P_0; otherwise the verdict is `not beyond P₀`.
+    targets (Westfall and Young 1993), so the choice of the best predictor is accounted for. Queries without a value for
+    a predictor get the middle rank. A verdict is positive if p < 0.05 after Holm's correction, which covers all cells
+    with the same target, the same reference set and a retriever in ``rankings``. Gain and utility contain P_0 and its
+    noise, so predictors computed from the zero-shot answer correlate with gain and utility even if no context helps.
+    For these targets, a predictor must also correlate with P given P_0; otherwise the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -114,8 +114,8 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, object]:
-    """Find the predictor that correlates best with ``y`` (n,), and test its rho on shuffled ranks of ``y``. Each column
-    of ``ranks`` (n, predictors) is centred and has unit length.
+    """Find the predictor that correlates best with ``y`` (n,), and test the correlation against shuffled ranks of
+    ``y``. Each column of ``ranks`` (n, predictors) is centred and has unit length.
     """
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
@@ -136,9 +136,9 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
 def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, object]:
     """Test whether the predictor in column ``place`` of ``ranks`` correlates with P given P_0 (partial rho).
 
-    All ranks are regressed on P_0's rank and its square, because ranks need not be linearly related. The residuals of P
-    are shuffled and regressed again (Freedman and Lane 1983). Each shuffle contributes the largest partial rho of all
-    predictors, so the test accounts for choosing the best predictor.
+    All ranks are regressed on P_0's rank and the square of this rank, because the relation needn't be linear. The
+    residuals of P are shuffled and regressed again (Freedman and Lane 1983). Each shuffle contributes the largest
+    partial rho of all predictors, so the test accounts for choosing the best predictor.
     """
     left = rest_given(p0)
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))

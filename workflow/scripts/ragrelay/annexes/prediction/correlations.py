@@ -35,8 +35,8 @@ WITHIN = {"predictor" if name == "measure" else name: PREDICTOR if name == "meas
 def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
     """Correlate each predictor with each target in every cell.
 
-    Returns the columns in COLUMNS except STUDY_PART. Coefficients, intervals and tests come from analysis.correlation.
-    Holm's correction covers all predictors with the same cell, target and coefficient.
+    Returns the columns in COLUMNS except STUDY_PART. Coefficients, intervals and tests are computed as in
+    analysis.correlation. Holm's correction covers all predictors with the same cell, target and coefficient.
     """
     rows: list[dict[str, object]] = []
     for cell in cells:

@@ -66,10 +66,10 @@ USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
 
 
 def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Compute selective-retrieval curves: mean P against the share of queries that use their context.
+    """Compute selective-retrieval curves: mean P against the share of queries answered with context.
 
-    Returns the columns in CURVE_COLUMNS except STUDY_PART. Intervals for mean P combine Student's t and Hall's test.
-    The curve for chance is a straight line. Queries with equal predictions are sorted by id.
+    Returns the columns in CURVE_COLUMNS except STUDY_PART. Intervals for mean P contain both Student's and Hall's
+    intervals. The curve for chance is a straight line. Queries with equal predictions are sorted by id.
     """
     rows = [row for cell in cells for row in _curves(cell, seed)]
     return pl.DataFrame(rows, schema=CURVE_SCHEMA)
@@ -108,9 +108,9 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
 def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
     """Compute each policy's regret against the oracle, and compare the predicted choice with the best fixed option.
 
-    Returns the columns in POLICIES_COLUMNS except STUDY_PART. Ridge regressions on the predictors available before
-    generation predict each option's P, or the gain if the choice is between context and no context. They are fitted on
-    other folds of the queries. The best fixed option is chosen on the evaluated queries, which favours it.
+    Returns the columns in POLICIES_COLUMNS except STUDY_PART. Ridge regressions, fitted on the other folds of queries,
+    use the predictors available before generation. They predict each option's P, or the gain if the choice is between
+    context and no context. The best fixed option is chosen on the evaluated queries, which favours it.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):

@@ -184,8 +184,8 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """Evaluate every model in each cell, for targets P and gain, with predictors available before or after generation.
 
-    Returns the columns in COLUMNS except STUDY_PART. ``judged`` computes p-value and interval, and ``beyond`` the
-    statistics given P_0. Gradient boosting has neither, because its permutation tests would take too long.
+    Returns the columns in COLUMNS except STUDY_PART. P-values, intervals and the statistics given P_0 come from
+    permutation tests. Gradient boosting isn't tested, because permutations would take too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -221,7 +221,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
     cross-validation, with all fits and choices, is therefore repeated on ``permutations`` permuted targets. The
     two-sided p-value comes from the resulting rhos (the observed rho included), and is exact if the predictors are
     uninformative. Two intervals are computed on Fisher's z, from quantiles of these rhos (Hall's method) and with a
-    jackknife over queries, and the outer end is used on each side. The interval therefore excludes 0 only if p < 0.05.
+    jackknife over queries; on each side, the outer end is used. The interval therefore excludes 0 only if p < 0.05.
     With 0 permutations, there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
@@ -272,7 +272,7 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
     are permuted ``permutations`` times, and the resulting gains are predicted again (Freedman and Lane 1983).
     p_given_p0 is the share of partial rhos, the observed rho included, that are at least as large as the observed rho.
     If P_0 is only a noisy sign of a query's ease, predictors of ease correlate with P even given P_0, and also predict
-    the noise in P_0. Such predictions don't increase with P; rho_with_p and p_with_p (Student's t) test this.
+    the noise in P_0. Such predictions don't increase with P, which rho_with_p and p_with_p (Student's t) test.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

@@ -1,4 +1,4 @@
-"""Register the files that prediction jobs write, apart from the report's tables."""
+"""Register the files written by prediction jobs, except the report's tables."""
 
 from ragrelay.annexes.prediction.questions.score_contexts import ScoreContexts
 from ragrelay.base.vocabulary.study_file import StudyFile

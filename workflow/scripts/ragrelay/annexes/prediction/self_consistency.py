@@ -1,4 +1,4 @@
-"""Compute self-consistency: how similar a scorer finds the answers that different seeds give to the same prompt."""
+"""Compute self-consistency: how similar the answers with different seeds are, according to a scorer."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations

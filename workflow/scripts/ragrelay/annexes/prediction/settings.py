@@ -1,4 +1,4 @@
-"""Declare the keys for predictors."""
+"""Declare the configuration keys for predictors."""
 
 from typing import Annotated
 

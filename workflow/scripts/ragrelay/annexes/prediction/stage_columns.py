@@ -1,4 +1,4 @@
-"""Declare the columns of intermediate files that no report table shows."""
+"""Declare the columns of intermediate files that aren't shown in a report table."""
 
 from ragrelay.annexes.prediction.context_perplexity.requests import PLACE
 from ragrelay.base.vocabulary.columns import DOCNO, PROMPT_ID, QID, number

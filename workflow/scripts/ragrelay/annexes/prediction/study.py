@@ -11,11 +11,11 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PredictedStudy(ShownTables):
-    """A section's prediction tables; ``params`` lists the retrievers that don't choose passages by their judgements."""
+    """A section's prediction tables; ``params`` lists the retrievers that don't use the judgements."""
 
     @property
     def rankings(self) -> Sequence[str]:
-        """The retrievers that don't choose passages by their judgements."""
+        """The retrievers that don't use the judgements."""
         rankings: Sequence[str] = self.params
         return rankings
 

@@ -1,6 +1,6 @@
 """Count a corpus's words in one pass over its passages, and store the statistics in the cache next to the indexes.
 
-Whatever the retriever, PISA's tokenizer finds the words, Porter2 stems them, and Terrier's stopwords are removed.
+For every retriever, PISA's tokenizer splits texts, Porter2 stems the words, and Terrier's stopwords are removed.
 """
 
 import json

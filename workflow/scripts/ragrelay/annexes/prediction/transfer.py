@@ -32,7 +32,7 @@ Files = Mapping[str, Mapping[str, str | Path]]
 def transfer_predictions(
     predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
 ) -> pl.DataFrame:
-    """Train regressions on each other dataset, and test them on ``tested``; with one dataset, the table is empty."""
+    """Train regressions on every other dataset (if there is any), and test the regressions on ``tested``."""
     if len(utility) < 2:
         return pl.DataFrame(schema=SCHEMA)
     cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))
@@ -55,9 +55,9 @@ def transfers(
 ) -> pl.DataFrame:
     """Test the models of each training dataset in every cell of the tested dataset.
 
-    Returns the columns in COLUMNS except STUDY_PART. ``trained``: cells keyed by training dataset. A model learns
-    everything on its training dataset: medians for missing values, scales, penalties and numbers of trees. Interval and
-    p-value come from a jackknife over the tested queries on Fisher's z, with fixed predictions.
+    Returns the columns in COLUMNS except STUDY_PART. ``trained``: cells keyed by training dataset. Everything in a
+    model comes from the training dataset: medians for missing values, scales, penalties and numbers of trees. The
+    interval and p-value come from a jackknife of Fisher's z over the tested queries; predictions stay fixed.
     """
     rows = []
     for dataset, cells in trained.items():

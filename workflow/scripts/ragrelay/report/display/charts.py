@@ -144,8 +144,8 @@ def interval_lines(
 ) -> list[alt.Chart]:
     """Draw points with intervals, joined by lines, from the columns x, value, low and high.
 
-    ``band`` also shades the area between a line's interval ends. ``line``: a column; each retriever then has a line for
-    each value in the column. ``legend``: the legend's title.
+    ``band`` also shades the area between the ends of a line's intervals. ``line``: a column; each retriever then has a
+    line for each value in the column. ``legend``: the legend's title.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))

@@ -33,7 +33,7 @@ class Conclusion(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """Split ``strong`` into pairs: a piece of text, and the retriever that the piece names or an empty string."""
+        """Split ``strong`` at retriever names, and return pairs (text, name); the name is empty for other text."""
         pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names

@@ -72,12 +72,12 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """Show the checks of the section's scorer, one per row."""
+    """Build the table of the bias checks of the section's scorer, one per row."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 
 def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
-    """Show ``checks``, one per row; ``keys`` are the first columns."""
+    """Build a table with a check per row; the columns ``keys`` come first."""
     return table_of(
         checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
         numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),

@@ -160,7 +160,7 @@ Output = Figure | Table
 
 @dataclass(frozen=True)
 class Part:
-    """The heading and the introduction of a part of the page. Both may have placeholders such as ``{measure}``."""
+    """The heading and the introduction of a part of the page. Both may contain placeholders such as ``{measure}``."""
 
     heading: str
     intro: str = ""

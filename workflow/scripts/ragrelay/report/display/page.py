@@ -91,7 +91,7 @@ class Page:
             sentences: Returns a study's sentences.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
-            most_rows: Maximum number of rows on the page. A sixth of this number is divided equally among the studies.
+            most_rows: Maximum number of rows on the page. The studies share a sixth of this number equally.
 
         Returns:
             For each study, the template's values: anchor, where (the study's title), answer, sentences and parts.

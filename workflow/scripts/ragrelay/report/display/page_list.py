@@ -1,4 +1,4 @@
-"""Write a script with links to all of a study's pages. Pages load the script, because they are written separately."""
+"""Write a script with links to all of a study's pages. Separate jobs write the pages, so each page loads the script."""
 
 import re
 from html import unescape

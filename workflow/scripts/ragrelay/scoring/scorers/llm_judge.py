@@ -1,4 +1,4 @@
-"""Score answers by asking a generator how good they are."""
+"""Score answers by asking a generator how good the answers are."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -67,7 +67,7 @@ class LlmJudge(JudgeScorer):
         return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
-        """Return an aggregation that computes the share of yes, or the expected grade / 3; 0 for an empty answer."""
+        """Return the share of yes (relative to yes or no), or the expected grade / 3; 0 for an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
         value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()

@@ -1,4 +1,4 @@
-"""Score answers by the share of nuggets that they support."""
+"""Score answers by the share of the query's nuggets that are supported."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,7 +83,7 @@ class Nuggets(JudgeScorer):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that lists come either from a readable file or from a generator, with valid keys."""
+        """Check that lists come from a readable file or from a generator (not both), and that all keys are valid."""
         super().check(place, study)
         if (self.path is None) == (self.written_by is None):
             found = "both path and written_by" if self.path else "neither path nor written_by"
@@ -109,7 +109,7 @@ class Nuggets(JudgeScorer):
         return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, object]:
-        """Return the settings that determine from which passages the lists are written."""
+        """Return the settings that determine which passages the lists are generated from."""
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:

@@ -48,7 +48,7 @@ class Support(JudgeScorer):
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
         """Return a question for each sentence, or no questions if the answer has no context.
 
-        Questions about sentences that don't cite any passage in the context have no texts and aren't sent.
+        If a sentence doesn't cite any passage in the context, the question has no texts and isn't sent.
         """
         if not case.passages:
             return []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckPassages(JudgePassages):
-    """A question about a sample of retrieved passages, with changed prompts, to check a judge for bias."""
+    """A question that checks a judge for bias: it asks about a sample of passages again, with changed prompts."""
 
     asks, reads = "check_passages", "score_passage_checks"
     does = (

@@ -1,4 +1,4 @@
-"""Label passages with a generator that grades them from 0 to 3."""
+"""Label passages with a generator's grades from 0 to 3."""
 
 from typing import ClassVar
 

@@ -20,10 +20,10 @@ READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict
 
 
 class LeaveOut(AnnotationSource):
-    """The passage's contribution to P: P with the complete context minus P without the passage, from an intervention of
-    kind `leave_out`, averaged over the retrievers whose contexts contain the passage. Labels can be negative. Precision
-    is the mean label and hit ratio the largest label; nDCG counts negative labels as 0. Measures are computed only at
-    cutoffs below the labels' `k`, because the labels are themselves derived from P at `k`.
+    """The passage's contribution to P: P with the complete context minus P without the passage. Both come from an
+    intervention of kind `leave_out`; the label is the mean over the retrievers whose contexts contain the passage.
+    Labels can be negative. Precision is the mean label, hit ratio is the largest, and nDCG counts negative labels as 0.
+    Measures are computed only at cutoffs below the labels' `k`, because the labels are derived from P at `k`.
     """
 
     signed = True
@@ -41,7 +41,7 @@ class LeaveOut(AnnotationSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the intervention's kind, the values of k, and that generators and scorers can handle new answers."""
+        """Check the intervention, the values of k, and that new answers can be generated and scored."""
         super().check(place, study)
         definitions = study.config.get("interventions") or {}
         able = [name for name, definition in definitions.items() if definition["kind"] == "leave_out"]

@@ -1,4 +1,4 @@
-"""Label passages by asking a generator whether they are relevant."""
+"""Label passages by asking a generator whether each passage is relevant."""
 
 import polars as pl
 from pydantic import Field
@@ -23,5 +23,5 @@ class Llm(JudgeSource, ContinuousSource):
         return [self.yes_word, self.no_word]
 
     def judged(self) -> list[pl.Expr]:
-        """Compute the label, the share of yes in the words' probability (Nogueira et al., Findings of EMNLP 2020)."""
+        """Compute the label, P(yes) / (P(yes) + P(no)) (Nogueira et al., Findings of EMNLP 2020)."""
         return [pl.col("shares").list.first().alias("label")]

@@ -19,7 +19,7 @@ class Python(ContinuousSource, PairFunction):
     )
 
     def labels(self, data: SourceData) -> pl.DataFrame:
-        """Label all passages. Raises InputError for a wrong number of labels, or a label outside 0 to 1."""
+        """Label all passages. Raises InputError for a wrong number of labels, or a label outside the range 0 to 1."""
         place = f"annotation source {self.function}"
         queries = [data.queries[qid] for qid in data.passages["qid"]]
         labels = self.called(place, queries, data.passages["text"].to_list())

@@ -108,7 +108,7 @@ class AnswerLogprob(OfAnswers):
 class AnswerProbability(OfAnswers):
     """Mean probability of the answer's tokens, averaged over seeds.
 
-    Tian et al. 2026: PerpA in the paper, `prob(k)` in the code.
+    Called PerpA in Tian et al. 2026, and `prob(k)` in their code.
     """
 
     base = "answer_probability"

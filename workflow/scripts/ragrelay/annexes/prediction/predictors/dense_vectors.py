@@ -87,7 +87,7 @@ def reciprocal_volume(rows: Array) -> float:
 class DenseQpp(Predictor):
     """−Σ ln(max − min) over vector dimensions, where max and min are taken over the query and the first k results.
 
-    Reciprocal Volume (Faggioli et al., SIGIR 2023) is 1 divided by the sum, which orders queries in the same way if the
+    Reciprocal Volume (Faggioli et al., SIGIR 2023) is 1 divided by the sum, and orders queries in the same way if the
     sum is negative. Computed as in Tian et al.'s code (2026), where the predictor is called Dense-QPP.
     """
 
@@ -120,8 +120,8 @@ def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float
 
 
 class DensePerturbation(Predictor):
-    """Mean rank-biased overlap (p = 0.9), over 20 draws, between two orders of the first `vector_depth` results: by
-    dot product with the query's vector, and with the same vector plus Gaussian noise a tenth as long.
+    """Mean rank-biased overlap (p = 0.9) between rankings of the first `vector_depth` results by dot product with the
+    query's vector and with a noisy vector. The noise is Gaussian, a tenth as long as the vector, and drawn 20 times.
 
     After Dense-QPP (Arabzadeh et al., CIKM 2023), which repeats the search with the noisy query and uses equal weights.
     """

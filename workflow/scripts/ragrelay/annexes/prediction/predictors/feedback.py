@@ -41,7 +41,7 @@ def log_likelihood(query: Query, passage: Counter[str]) -> float:
 
 
 def feedback(query: Query) -> list[Counter[str]]:
-    """Return the first `feedback_depth` passages, without empty passages. Raises UndefinedError if none is left."""
+    """Return the first `feedback_depth` passages, except empty passages. Raises UndefinedError if none is left."""
     passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
     if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
@@ -49,7 +49,7 @@ def feedback(query: Query) -> list[Counter[str]]:
 
 
 def relevance_model(query: Query) -> Distribution:
-    """Return P(w|q) = Σ_D P(w|D) P(D|q) for words in the feedback passages, with P(D|q) from the query's likelihood."""
+    """Return P(w|q) = Σ_D P(w|D) P(D|q) for words in the feedback passages, where P(D|q) is proportional to P(q|D)."""
 
     def make() -> Distribution:
         passages = feedback(query)
@@ -112,7 +112,7 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor named after `uef_`, times Pearson's r between the ranking's scores and a relevance model's scores.
+    """The predictor after `uef_` in the name, times Pearson's r between the ranking's and a relevance model's scores.
 
     Pearson's r covers the first `feedback_depth` passages. Only `uef_mean_score` depends on k. Shtok et al. 2010 (UEF).
     """

@@ -1,4 +1,4 @@
-"""Define predictors computed from models' scores for contexts, which the configuration must request."""
+"""Define predictors computed from models' scores for contexts; the configuration must request these scores."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -111,7 +111,7 @@ class QppGenRe(Predictor):
 class PassageQuality(Predictor):
     """Mean, maximum and minimum quality of the context's passages, read from the file in `prediction.passage_quality`.
 
-    A query-independent quality such as QualT5's (Chang et al., SIGIR 2024); used as a predictor by Tian et al. 2026.
+    Quality doesn't depend on the query, as in QualT5 (Chang et al., SIGIR 2024). Used by Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True

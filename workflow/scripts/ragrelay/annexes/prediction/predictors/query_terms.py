@@ -43,7 +43,7 @@ class QueryLength(Predictor):
 
 
 class OfWords(Predictor):
-    """Base class for predictors that aggregate a number over the query's words (mean, maximum or sum)."""
+    """Base class for predictors that aggregate a value over the query's words (mean, maximum or sum)."""
 
     stage = BEFORE_RETRIEVAL
     prefix: str
@@ -57,7 +57,7 @@ class OfWords(Predictor):
             yield from (cls(aggregate) for aggregate in AGGREGATES)
 
     def of_word(self, statistics: TermStatistics, word: str) -> float:
-        """Compute the number for one query word."""
+        """Compute the value for one query word, before aggregation."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:

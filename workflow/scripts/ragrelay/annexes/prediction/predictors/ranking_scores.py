@@ -116,7 +116,7 @@ class Nqc(Predictor):
 class NqcShtok(Predictor):
     """Standard deviation of the first `score_depth` scores, divided by the absolute mean score of the complete ranking.
 
-    Shtok et al., ACM TOIS 2012, with the mean instead of the corpus's score, which only some retrievers provide.
+    Shtok et al., ACM TOIS 2012, but with this mean instead of the corpus's score, which only some retrievers provide.
     """
 
     name, stage = "nqc_shtok", AFTER_RETRIEVAL
@@ -155,7 +155,7 @@ class Smv(Predictor):
 
 
 class Rsd(Predictor):
-    """√(Σ w · σ² / Σ w) over 100 random halves of the first `score_depth` results, divided by |the ranking's mean|.
+    """√(Σ w · σ² / Σ w) over 100 random halves of the top `score_depth` scores, divided by the ranking's |mean score|.
 
     σ is the standard deviation of a half's scores; w is the half's mean score minus the smallest of the `score_depth`
     scores. Based on Roitman, Erera and Weiner, ICTIR 2017.
