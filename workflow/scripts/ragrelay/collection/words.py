@@ -101,5 +101,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return a word's tokens for measures that split texts at spaces: none if the word's script has no spaces."""
+    """Return the tokens of a word in measures that split texts at spaces; empty if the word's script has no spaces."""
     return [] if UNSPACED.fullmatch(word) else [word]

@@ -61,7 +61,7 @@ class ReplyError(Exception):
 
 
 class FailureError(Exception):
-    """Raised when a request to an address failed. ``cause`` is an error from the OpenAI client, or a ReplyError."""
+    """Raised when a request to an address fails. ``cause`` is an error from the OpenAI client, or a ReplyError."""
 
     def __init__(self, address: str, cause: openai.OpenAIError | ReplyError) -> None:
         super().__init__(str(cause))

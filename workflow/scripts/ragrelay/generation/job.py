@@ -76,7 +76,7 @@ def generate_answers(
     out, so that other retrievers' answers are still generated. If every retriever has such a prompt, InputError is
     raised before the engine starts. ``leaves_out`` turns this error off if over_window is truncate; the jobs that read
     the answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors by
-    prompt_id), seconds, engine, the counts from count_makers, and tokens.
+    prompt_id), seconds, engine, counts by engine (see count_makers), and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)

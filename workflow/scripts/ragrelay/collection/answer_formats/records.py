@@ -125,7 +125,7 @@ def name_of(place: str, key: str, value: object) -> str | None:
 
 
 def whole_number(place: str, key: str, value: object) -> int | None:
-    """Convert a record's ``value``, an integer or a string, to an integer; return None if it is empty."""
+    """Convert a record's ``value``, an integer or a string, to an integer; return None if ``value`` is empty."""
     if value is None or value == "":
         return None
     match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))

@@ -140,7 +140,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
-    """Return a row (WORK) for each distinct likelihood in ``asked`` (prompt_id, prompt, system, token_ids)."""
+    """Return a row (columns WORK) per distinct likelihood in ``asked`` (prompt_id, prompt, system, token_ids)."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(

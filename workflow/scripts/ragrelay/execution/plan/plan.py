@@ -75,7 +75,7 @@ def plan_jobs(
 
 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
-    """Return the requests (WORK) of a question's jobs, and the number of answers that a judge is asked about."""
+    """Return the requests of a question's jobs (columns WORK), and the number of answers to ask a judge about."""
     question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
     for number, parts in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
@@ -129,7 +129,7 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return the requests (WORK) for all cells of one dataset and generator, or for answers to single passages.
+    """Return the requests (columns WORK) for all cells of a dataset and generator, or for answers to single passages.
 
     Raises InputError if a prompt exceeds the window, unless the job leaves such prompts out.
     """

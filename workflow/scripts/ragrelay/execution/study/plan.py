@@ -62,7 +62,7 @@ class Plan:
 
     @functools.cached_property
     def generation(self) -> list[GenerationRule]:
-        """The rules that generate answers: CELLS and, from the annexes, the rules that the study needs."""
+        """The rules that generate answers: `generate_answers`, and the annexes' rules that the study needs."""
         return [CELLS, *(rule for annex in annexes() for rule in annex.generation(self.study) if rule["needed"])]
 
     @functools.cached_property

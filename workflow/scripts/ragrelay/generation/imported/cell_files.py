@@ -73,10 +73,10 @@ def write_cells(
     """Write the prompt and answer files of a retriever's cells; return counts (what, count, of) and docnos by qid.
 
     ``rows``: the retriever's answers, each assigned to a cell. ``run``: the retriever's context candidates (qid, rank,
-    docno); an answer without docnos is assumed to come from the run's first k passages. Prompt files (keyed by ordering
-    and k) have null texts. Answer files (keyed by ordering, k and seed) have a cited_sentences column if answers are
-    ``cited``; unknown values are null. Queries are in the order of ``qids``. Queries without an answer are left out and
-    counted, and missing answers are counted too.
+    docno); an answer without docnos is assumed to come from the run's first k passages. In prompt files (keyed by
+    ordering and k), texts are null. Answer files (keyed by ordering, k and seed) have a cited_sentences column if
+    answers are ``cited``; unknown values are null. Queries are in the order of ``qids``. Queries without a row are left
+    out and counted; null answers stay and are counted, too.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))
