@@ -141,6 +141,6 @@ DATASET_KINDS = Kinds(DatasetSource, "ragrelay.collection.sources", "source")
 
 
 def check_gold(study: CheckedStudy, expected: str) -> None:
-    """Raise InputError if a dataset in the grid has no gold answers. ``expected``: the feature that needs them."""
+    """Raise InputError if a dataset in the grid has no gold answers, which the feature ``expected`` requires."""
     for name in study.grid.datasets:
         DATASET_KINDS.of(study.config["datasets"][name]).check_gold(f"config key 'datasets.{name}", study, expected)

@@ -207,7 +207,7 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
     """Make jobs import ``ragrelay`` from the workflow's own checkout.
 
     Snakemake puts a script's folder after the environment's packages on the import path. So if two checkouts share an
-    environment, jobs could run one checkout's code with the other's digests. An installed package needs none of this.
+    environment, jobs could run one checkout's code with the other's digests. An installed package doesn't need this.
 
     In conda environments, jobs only get the checkout's folder, because packages from the host's other folders would
     hide the environment's packages. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
@@ -534,8 +534,8 @@ def print_failure(errors: str) -> None:
 def leave_unlocked(workflow: Workflow) -> list[str]:
     """Leave the folder unlocked if only targets in LOOKING are requested. Returns an empty list of inputs.
 
-    Snakemake calls this as an input function, after it has determined the jobs and before it locks the folder. If such
-    a target locked the folder, Snakemake would remove all locks in the folder at the end, including the lock of the run
+    Snakemake calls this input function after it has determined the jobs and before it locks the folder. If such a
+    target locked the folder, Snakemake would remove all locks in the folder at the end, including the lock of the run
     that the target inspects.
     """
     if set(workflow.dag_settings.targets) <= LOOKING:

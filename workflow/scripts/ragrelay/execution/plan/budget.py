@@ -123,7 +123,7 @@ def missing_by_plan(
 ) -> tuple[dict[str, int], str]:
     """Return the plan's number of missing keys for each job, by the job's count file, and when the plan was made.
 
-    Both are empty if there is no plan or if the plan is outdated. For the arguments, see check_budget.
+    Both values are empty if there is no plan or if the plan is outdated. For the arguments, see check_budget.
     """
     try:
         plan = json.loads(receipt.read_text(encoding="utf-8"))

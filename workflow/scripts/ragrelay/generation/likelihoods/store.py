@@ -58,7 +58,7 @@ def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, 
     """Return the scoring speed, a description of its source, and an engine's start-up time in seconds.
 
     The speed is measured on the latest parts of ``store`` that record token counts, or else on the prompts of
-    ``answers``. If both lack data, the speed of answer tokens is returned, which gives an upper bound on the time.
+    ``answers``. If neither has data, the speed of answer tokens is returned, which gives an upper bound on the time.
     """
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     counted = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}
