@@ -133,7 +133,7 @@ def transmission(
     combination of ordering, k, references, measure and subset. Utility and measure are joined by qid at the same k.
     ``value`` and ``p_value`` are computed with scipy. Only rho has a ``verdict``, because no interval for r keeps its
     coverage on skewed columns (docs/methods.md). The verdict is above or below zero if the studentised permutation test
-    rejects at 5% and the interval excludes 0, and too few queries if verdicts.few_pairs gives a ``remark``.
+    rejects at 5% and the interval excludes 0, and ``too few queries`` if verdicts.few_pairs gives a ``remark``.
 
     If queries form ``clusters``, each coefficient is tested on Fisher's z with a jackknife over clusters and Student's
     t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then needs as many clusters as it otherwise

@@ -140,7 +140,7 @@ def words_of(
 ) -> list[dict[str, Any]]:
     """Compute verdicts (columns WORDS) on mean differences between retrievers, from intervals with joint 95% coverage.
 
-    A column (n,) has one difference per query. ``clusters``: each column's cluster numbers; None if independent.
+    A column (n,) has one difference per query. ``clusters``: each column's cluster numbers, or None if there are none.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]

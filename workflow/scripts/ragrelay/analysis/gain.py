@@ -88,10 +88,10 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
     Means of P and P_0 use only queries that have both. ``p_verdict`` is the p-value of the test behind the verdict: the
     larger of Student's and Hall's p-values (see mean_tests; the skewness is multiplied by 1.75). ``low`` and ``high``
     are the ends of that test's 95% interval. The verdict is better or worse if this interval excludes 0, and undecided
-    otherwise. With fewer than 12 queries, or fewer than 8 with a nonzero difference, the verdict is too few queries.
-    With fewer than 5 queries, there is no test, and ``reason`` says why. If queries form ``clusters``, the tests use
-    mean_tests.ClusterMeans, and statistics that assume independent queries are null: d_z, t and p-values other than
-    p_verdict.
+    otherwise. With fewer than 12 queries, or fewer than 8 with a nonzero difference, the verdict is ``too few
+    queries``. With fewer than 5 queries, there is no test, and ``reason`` says why. If queries form ``clusters``, the
+    tests use mean_tests.ClusterMeans, and statistics that assume independent queries are null: d_z, t and p-values
+    other than p_verdict.
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)

@@ -70,15 +70,15 @@ def holes(
     primary: Primary | None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Estimate the slope over all rankings (rows ``SCHEMA``) for four labellings of the holes, per k and adjustment.
+    """Estimate the slope over all rankings: one row (``SCHEMA``) per k, adjustment and labelling of the holes.
 
     For ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters``, see relay. All rows use ``primary``'s
     ordering, references and measure. There are rows for each k at which more than HOLES_ABOVE of the passages in
     contexts are unjudged. A labelling gives some holes the label ``judged.relevant``, and the measure is recomputed. P
     doesn't change, because an unjudged passage is never a reference.
 
-    The first two labellings make no hole and every hole relevant. The other two have the lowest and the highest slope
-    that a search finds (Dinkelbach 1967, for a ratio of sums); the true extremes may be further out. Let b be the
+    The first labelling makes no hole relevant, and the second every hole. The other two have the lowest and the highest
+    slope that a search finds (Dinkelbach 1967, for a ratio of sums); the true extremes may be further out. Let b be the
     current slope. For the lowest slope, the search relabels a hole if sum xp - b sum xx is predicted to fall (for the
     highest, to rise). The prediction is the derivative with respect to the label: p - 2b x, summed over contexts with
     the hole, weighted by 1 / log2(rank + 1). Only labels that improve the recomputed sum are kept.

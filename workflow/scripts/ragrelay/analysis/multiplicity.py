@@ -41,11 +41,11 @@ def with_adjusted(
 ) -> pl.DataFrame:
     """Add the columns family and family_size, and p-values adjusted by Holm's and by Benjamini and Hochberg's method.
 
-    ``p_values`` maps each p-value column to a prefix; the adjusted columns are called prefix_holm and prefix_bh. Tests
-    with equal values in the columns ``family`` form a family. The family's size is the number of tests with a value in
-    the first p-value column. Holm's method bounds the probability of any false finding in the family, and Benjamini and
-    Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no test. Tests
-    with identical prompts (see ``first_alike``) count as a single test and get equal adjusted p-values.
+    ``p_values`` maps each p-value column to a prefix; the adjusted columns are called <prefix>_holm and <prefix>_bh.
+    Tests with equal values in the columns ``family`` form a family. The family's size is the number of tests with a
+    value in the first p-value column. Holm's method bounds the probability of any false finding in the family, and
+    Benjamini and Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no
+    test. Tests with identical prompts (see ``first_alike``) count as a single test and get equal adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()

@@ -95,7 +95,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
     combines these datasets in a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's
-    interval from Student's t. This interval is widened to contain the interval with the random effects' own standard
+    interval from Student's t. This interval is widened to contain the interval based on the random-effects standard
     error (Röver et al. 2015) and the interval for the plain mean over datasets. Without the widening, a dataset far
     larger than the rest would alone determine the result (docs/methods.md).
     """

@@ -155,8 +155,8 @@ def relay(
     difference in P (in P - P_0 on unseen references). Both are centred. In ``adjusted`` rows, x and p are instead the
     residuals of a regression on an intercept, the query's mean measure over all rankings, and the query's P_0 (on all
     references at the grade). The slope is sum xp / sum xx, and r is sum xp / sqrt(sum xx sum pp). In rows for ``all
-    rankings``, the sums also run over all pairs that have a row. If all contexts differ, the result equals centring by
-    query and by ranking. In rows without a k, the slope is the mean of the slopes at each k, and there is no r.
+    rankings``, the sums also run over all pairs that have a row. If all contexts differ, this equals centring by query
+    and by ranking. In rows without a k, the slope is the mean of the slopes at each k, and there is no r.
 
     The effective number of queries is n_eff = (sum xx)^2 / sum (xx)^2, where xx is summed per query. The p-value comes
     from a test of whether xp has mean 0 (see mean_tests; the skewness is multiplied by 1.75). The interval from ``low``
@@ -309,7 +309,7 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
-    """Yield each pair of rankings, by index, with its sums; all 0 if fewer than 5 queries have different contexts."""
+    """Yield each pair of rankings, by index, with sums that are 0 if fewer than 5 queries have different contexts."""
     for first, second, differs, known, design, residuals in pairs(cell, adjusted):
         sums, noise, compared = np.zeros((3, len(differs))), np.nan, int(known.sum())
         if design is not None and residuals is not None:
@@ -460,7 +460,7 @@ IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "n
 
 
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
-    """Return the conclusion on relay for one cell, from its rows for all rankings in ``table``.
+    """Return the conclusion on relay for one cell, based on the cell's rows for all rankings in ``table``.
 
     ``it is`` means that both slopes (as measured and adjusted) are above zero. ``it is not`` means that both slopes are
     below zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md).

@@ -1,4 +1,4 @@
-"""Explain why a verdict is too few queries, or neither better nor worse although Student's t is significant."""
+"""Explain why a verdict is ``too few queries``, or neither better nor worse although Student's t is significant."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ SMALL = 0.001
 
 
 def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Indexes | None = None) -> str | None:
-    """Explain why ``verdict`` is too few queries, or neither better nor worse although Student's t is significant.
+    """Explain why ``verdict`` is "too few queries", or neither better nor worse although Student's t is significant.
 
     Args:
         differences: Differences (n,), which must be testable unless the verdict is too few queries.

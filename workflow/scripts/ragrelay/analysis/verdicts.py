@@ -35,7 +35,7 @@ EFFECTIVE_AT_LEAST = 6.0
 
 
 def few(differences: Array, effective: float = math.inf, units: tuple[str, str] = ("query", "queries")) -> str | None:
-    """Return why ``differences`` (n,) are too few for a verdict, with the counts, or None if there are enough.
+    """Return why ``differences`` (n,) are too few for a verdict, including the counts, or None if there are enough.
 
     If queries form clusters, ``differences`` holds the clusters' sums, ``effective`` is the effective number of
     clusters, and ``units`` holds the singular and plural of the word for a cluster.
@@ -53,7 +53,7 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
     """Return why the correlation of ``x`` and ``y`` (n,) can't have a verdict, or None if there are enough values.
 
     Too many equal values in a column lead to false positives, just as a small sample does (docs/methods.md). If queries
-    form ``clusters``, the number of clusters and the ``effective`` number of clusters are checked instead.
+    form ``clusters``, the limits apply to the number of clusters and to their ``effective`` number.
     """
     n = len(x)
     if clusters is not None:
@@ -66,7 +66,7 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
 
 
 def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on the mean of ``differences`` (n,), with interval ``low`` to ``high``, or too few queries."""
+    """Return the verdict on the mean of ``differences`` (n,), with interval ``low`` to ``high``, or TOO_FEW."""
     return TOO_FEW if few(differences) else of_interval(low, high, margin)
 
 
@@ -91,7 +91,7 @@ def of_interval(low: float | None, high: float | None, margin: float | None = No
 
 
 def of_correlation(low: float | None, high: float | None, p_value: float) -> str:
-    """Return above or below zero if both the test and the 95% interval exclude a correlation of 0, else undecided."""
+    """Return ABOVE or BELOW if both the test and the 95% interval exclude a correlation of 0, otherwise UNDECIDED."""
     if p_value >= ALPHA or low is None or high is None:
         return UNDECIDED
     return ABOVE if low > 0 else BELOW if high < 0 else UNDECIDED

@@ -53,9 +53,9 @@ def read_parts(
 ) -> Mapping[str, Any]:
     """Call the question's function ``read``, and return the contents of the files to write.
 
-    The last of ``parts`` is the table. For the parts before the table, the question's function ``ask`` recreates the
-    rows, which are written to ``asked_file`` unless that is None. Raises InputError if a reply isn't stored, or
-    RequestError if the asking job's receipt (input ``receipt``) says that a part's requests were impossible.
+    The last of ``parts`` describes the table, and the others describe requests. For these requests, the question's
+    function ``ask`` recreates the rows, which are written to ``asked_file`` unless that is None. Raises InputError if a
+    reply isn't stored, or RequestError if the receipt (input ``receipt``) says that a part's requests were impossible.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)

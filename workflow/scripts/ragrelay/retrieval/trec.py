@@ -74,7 +74,7 @@ def check_run(
 
     Raises InputError if the file can't be read, if qids and docnos are swapped, if none of the ``queries`` has a
     result, or if no docno has a text in ``collection``. Logs the numbers of doubtful lines and queries (see
-    count_doubts), and shows those that have a warning on the terminal.
+    count_doubts), and prints numbers with a warning on the terminal.
     """
     ranks = read_ranks(path)
     check_ids(ranks, str(path), queries)
@@ -99,9 +99,9 @@ def count_doubts(
 ) -> list[dict[str, object]]:
     """Return counts (what, count, optional warning) of doubtful lines and queries in a run from read_ranks.
 
-    Counts lines for queries that aren't in ``queries`` (qid), and queries in which ranks differ although all scores are
-    equal, or in which scores rise with the rank. Queries are only counted, with a warning, if ``definition`` doesn't
-    say whether to sort by rank or score.
+    A line is doubtful if its query isn't in ``queries`` (qid), and a query is doubtful if ranks differ although all
+    scores are equal, or if a score rises with the rank. Queries are only counted, with a warning, if ``definition``
+    doesn't say whether to sort by rank or score.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")

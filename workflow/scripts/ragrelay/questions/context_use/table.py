@@ -30,7 +30,7 @@ def use_table(
     answer). An answer's log-probability (in nats, teacher-forced) is computed with and without the context. context_use
     is the difference (with minus without) per token: the pointwise mutual information of answer and context given the
     query. Above 0, the context made the answer more likely. text_change is one minus the word F1 between the answer and
-    the zero-shot answer with the same seed. Missing log-probabilities or answers give null.
+    the zero-shot answer with the same seed. Values are null if a log-probability or an answer is missing.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))

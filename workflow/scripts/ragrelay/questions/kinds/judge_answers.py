@@ -153,7 +153,7 @@ def read(job: QuestionJob, receipt: "JudgeReceipt", cache_dir: str | Path) -> Ma
 
 
 def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
-    """Return the inputs of a judge's questions other than answers: queries, references and the scorer's own files."""
+    """Return the inputs of a judge's questions, except the answers: queries, references and the scorer's own files."""
     files = study.files
     scorer = study.scoring.judges[key["scorer"]]
     return {

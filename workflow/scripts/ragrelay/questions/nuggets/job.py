@@ -106,7 +106,7 @@ def view_nuggets(
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the stored nugget lists for ``topics`` (nugget_lists.COLUMNS), and the counts described in Lists.
+    """Return the stored nugget lists for ``topics`` (nugget_lists.COLUMNS), and the counts (see Lists).
 
     A nugget is vital if the word "vital" is likelier than "okay".
     """

@@ -85,7 +85,7 @@ class Lists:
         self.counts = {"lists": len(self.texts), "windows": 0, "again": 0, "cut": 0, "repeated": 0}
 
     def write(self, ask: Ask) -> None:
-        """Request all windows: first every query's first window, then every second window, and so on."""
+        """Request all windows: every query's first window, then every query's second window, and so on."""
         for number in range(self.steps()):
             asked = self.asked(number)
             replies = ask(asked)
