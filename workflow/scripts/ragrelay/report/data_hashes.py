@@ -29,7 +29,7 @@ def data_hashes(
     """Return counts and hashes of the data behind the results for ``dataset``. Row order doesn't affect the hashes.
 
     The keys are ``queries``, ``judgements``, ``run <retriever>`` (hashed without comments and tags), ``corpus <index>``
-    (hashed while indexing) and, if the study has such data, ``gold answers``, ``clusters``, ``subtopics``, ``passages
+    (hashed during indexing) and, if the study has such data, ``gold answers``, ``clusters``, ``subtopics``, ``passages
     of <retriever>`` (from your own file) and ``processor of <retriever>``. The functions in ``more`` add the hashes of
     the annexes' data. Raises InputError for a damaged file.
     """
@@ -67,7 +67,7 @@ def data_hashes(
 
 
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
-    """Compare the queries of two dataset folders, and return the qids of queries that differ, keyed by what differs.
+    """Compare the queries of two dataset folders, and return the qids of queries that differ, by kind of difference.
 
     The keys are ``text``, ``judgements`` and, with ``gold``, ``gold answers``. Only shared queries are compared.
     """

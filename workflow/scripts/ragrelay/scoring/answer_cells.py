@@ -24,8 +24,8 @@ class AnswerCells:
     """A retriever's answers, read from files by cell (ordering, k, seed).
 
     ``keys`` (qid, ordering, k, seed, answer_hash) has one row per answer to a query in ``qids``; missing answers (null,
-    with a finish_reason) have no row. ``contexts`` contains the docnos in each prompt, by (ordering, k), then qid.
-    Raises InputError if an answer is null without a reason, is a duplicate, or doesn't match its cell's seed or prompt.
+    with a finish_reason) have no row. ``contexts`` maps (ordering, k), then qid, to the docnos in the prompt. Raises
+    InputError if an answer is null without a reason, is a duplicate, or doesn't match its cell's seed or prompt.
     """
 
     def __init__(

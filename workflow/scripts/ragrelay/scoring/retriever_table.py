@@ -145,8 +145,8 @@ def query_rows(
 
     ``scored``: the query's answers and scores. ``contexts``: the docnos in each context, by (ordering, k). ``shown``:
     for each passage, which references the passage reveals, as a bool array (references,). ``baseline``: zero-shot cells
-    in another retriever's table, for which there are only unseen rows. ``unseen``: whether there are unseen sets (gold
-    answers have none).
+    that have rows only for unseen sets, because another retriever's table has all other rows. ``unseen``: whether there
+    are unseen sets (gold answers have none).
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())
@@ -225,8 +225,8 @@ def query_sets(
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
     """Yield each reference set as a tuple: name, k, members and number of near copies.
 
-    Unseen sets exclude the references revealed in contexts of k passages; other sets have k = None. Members are a bool
-    array (references,). Near copies are excluded references whose docno isn't in the contexts; other sets have NaN.
+    Unseen sets exclude the references revealed in contexts of k passages; near copies are the excluded references whose
+    docno isn't in these contexts. Members are a bool array (references,). Other sets have k = None and NaN near copies.
     """
     # Orderings with the same k show the same passages, unless some were cut to fit a window. They share one set.
     seen, held = {}, {}

@@ -272,7 +272,7 @@ def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def answer_key(qid: str, answer: str) -> str:
-    """Return a hash of an answer's text (12 hex digits), which tells whether the text has changed since scoring."""
+    """Return a hash of an answer's text (12 hex digits), to detect whether the text has changed since scoring."""
     return value_hash([qid, answer], digits=12)
 
 

@@ -11,7 +11,7 @@ from ragrelay.scoring.answer_cells import answer_hashes
 class TableAnswers:
     """The answers in a table (the file ``path``) to the queries in ``qids``.
 
-    ``keys`` has a row per answer that isn't null, with the given columns (which must include qid) and answer_hash.
+    ``keys`` has a row per non-null answer; the columns are ``columns`` (which must include qid) and answer_hash.
     """
 
     def __init__(self, path: str | Path, qids: Sequence[str], columns: Sequence[str]) -> None:

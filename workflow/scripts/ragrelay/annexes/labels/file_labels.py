@@ -57,8 +57,8 @@ def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
 def read_labels(path: Path) -> pl.DataFrame:
     """Read the columns qid, docno and label from a Parquet file (extension .parquet) or a file in TREC's format.
 
-    Raises the errors of read_qrels. For a Parquet file, raises InputError if a column is missing, an id is neither text
-    nor an integer, a label is null or not an integer, or a pair is duplicated.
+    Raises InputError for an invalid file in TREC's format (see read_qrels), and for a Parquet file if a column is
+    missing, an id is neither text nor an integer, a label is null or not an integer, or a pair is duplicated.
     """
     if path.suffix != ".parquet":
         return read_qrels(path)

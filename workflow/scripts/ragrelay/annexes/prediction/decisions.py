@@ -110,7 +110,7 @@ def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
 
     Returns the columns in POLICIES_COLUMNS except STUDY_PART. Ridge regressions, fitted on the other folds of queries,
     use the predictors available before generation. They predict each option's P, or the gain if the choice is between
-    context and no context. The best fixed option is chosen on the evaluated queries, which favours it.
+    context and no context. The best fixed option is chosen on the evaluated queries, which favours this option.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):

@@ -29,8 +29,8 @@ def predictions(
     """Compute every predictor for each query and k, and for each ordering if the value depends on the ordering.
 
     Returns the columns in SCHEMA. ``queries``: each query with its answers, keyed by ordering and k; ``contexts``:
-    every ordering and k in the study. A value that doesn't depend on k is repeated for every k. If a query's contexts
-    differ from the query's ranking (``shown``), predictors that use the context also get a row for each ordering.
+    every ordering and k in the study. A value that doesn't depend on k is repeated for every k. For imported answers
+    and processed texts (``shown``), predictors that use the context also get a row for each ordering.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:

@@ -20,8 +20,8 @@ LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "l
 
 class Nuggets(JudgeScorer):
     """Share of a query's nuggets (facts that a good answer contains) that the answer supports, computed as in TREC RAG.
-    The nuggets are read from a file or written by a generator. For each nugget, the judge's likeliest reply counts:
-    support, partial or none.
+    The nuggets are read from a file or written by a generator. Each nugget's value is based on the judge's likeliest
+    reply: support, partial or none.
     """
 
     references: Literal["nuggets"] = Field(  # type: ignore[assignment]
