@@ -53,7 +53,7 @@ def test_sentences(tmp_path: Path) -> None:
     whole = " ".join(found.sentences)
     assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
     limits = " ".join(found.limits)
-    assert "For None, a first token is only the beginning" in limits and "unknown for these claims: is_gold" in limits
+    assert "For None, the first token is only the beginning" in limits and "unknown for these claims: is_gold" in limits
     assert "does not answer" not in whole, "the three words have 90% here"
 
 
@@ -67,7 +67,7 @@ def test_a_judge_of_evidence_that_says_something_else(tmp_path: Path) -> None:
         said = claim_sentences(shown, shown.units[0]).limits
         texts.append([text for text in said if "external source" in text])
     assert texts[0] == []
-    assert "for 5 of 20 texts, Yes and No have together less than half" in texts[1][0] and "(mean 0.70)" in texts[1][0]
+    assert "for 5 of 20 texts, Yes and No together have less than half" in texts[1][0] and "0.70)" in texts[1][0]
     assert "for 20 of 20 texts" in texts[2][0] and "(mean 0.10)" in texts[2][0]
     other = replace(study, judged={"others": judged_counts(path)})
     assert not any("external source" in text for text in claim_sentences(other, other.units[0]).limits)

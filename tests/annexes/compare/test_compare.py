@@ -398,7 +398,7 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
     with opened(browser, tmp_path / "out/index.html") as tab:
         assert violations(tab) == []
         assert tab.locator("h1").inner_text() == "What changed from one to two?"
-        assert "above zero, two is better" in tab.locator("#s1-change-figure").inner_text()
+        assert "Above zero, two is better" in tab.locator("#s1-change-figure").inner_text()
         assert tab.locator('[data-chart="s1-queries"] svg .mark-symbol.role-mark path').count() == 2 * 20
         assert tab.locator('[data-chart="s1-change"] svg .mark-symbol.role-mark path').count() == 2 * 2 * 2
         button = tab.locator("#s1-tests-table thead button").nth(6)  # mean change
@@ -409,12 +409,13 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert f"{HOSTILE} of two" in tab.locator("body").inner_text()
         assert tab.evaluate("window.hacked") is None
         assert tab.locator(".said").all_inner_texts() == [
-            "P changed for 10 of 20 queries with at least one retriever: answers in two are better with bm25 and "
+            "P changed for 10 of 20 queries with at least one retriever; answers in “two” are better with bm25 and "
             "dense\n:\n"
             "P changes by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
         ]
         title = (
-            "P changed for 10 of 20 queries with at least one retriever: answers in two are better with bm25 and dense"
+            "P changed for 10 of 20 queries with at least one retriever; answers in “two” are better with bm25 and "
+            "dense"
         )
         assert tab.title().startswith(f"{title} – ")
         rows = tab.locator("#s1-moved-table tbody tr")
@@ -422,7 +423,7 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         summary = tab.locator("#s1-how").inner_text()
         assert "10 of 20 queries up, 0 down" in summary
         # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.
-        assert "Over all 12 cells, after the change P is better in 12, worse in 0 and undecided in 0" in summary
+        assert "P is better after the change in 12 of 12 cells and worse in 0; 0 are undecided" in summary
         names = tab.locator("#s1-tests-table tbody tr:not([data-gone]) td:first-child")
         assert set(names.all_inner_texts()) == {"bm25", "dense"}
         steer(tab, "hide=bm25&rename=dense&to=E5")

@@ -59,8 +59,9 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
         ]
         rest = row["n_queries"] - row["n"]
         effect = ends(row["effect"], None if row["low"] is None else (row["low"], row["high"]))
-        assert f"by {effect} " in of_k
-        assert f" the {row['n']} of {row['n_queries']} queries" in of_k
+        assert f"{'by' if row['kind'] == 'swap' else 'is'} {effect} " in of_k
+        some = f"the {row['n']} of" if rest else "all"
+        assert f" {some} {row['n_queries']} queries" in of_k
         assert (f"; the other {rest} queries aren’t used" in of_k) == (rest > 0)
         assert ("would overturn" in of_k) == (row["stands"] is False)
         if row["slope"] is not None:

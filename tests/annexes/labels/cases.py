@@ -244,6 +244,6 @@ NO_FILE_KEYS = {"yes_word", "no_word"}
 
 def check_page_of_questions(page: str) -> None:
     """The page says that the small model judges otherwise than people."""
-    said = r"llm’s labels depend on a judge whose agreement with human labels \(qrels\) is κ = (\S+)"
+    said = r"labels from llm depend on a judge whose agreement with human labels \(qrels\) is κ = (\S+)"
     doubted = re.search(said, page)
     assert doubted and float(doubted[1].rstrip(",").replace("−", "-")) < 0.4

@@ -86,7 +86,7 @@ def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> 
 def test_where_no_lead_is_significant_that_comes_first() -> None:
     undecided = table().with_columns(holds=pl.lit(False))
     told = label_sentences(study(undecided))
-    assert told[0].startswith("No lead is significant: in none of 2 columns")
+    assert told[0].startswith("No lead is significant: in none of the 2 columns")
     assert [sentence for sentence in told if "lead is significant" in sentence] == [told[0], told[3]], (
         "of utility, and of P"
     )
@@ -123,9 +123,9 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
         "same label)."
     )
     assert told[1] == (
-        "demo · lm: for each query, the context with the highest precision by a source’s labels is compared with a "
-        "random one of 2 (the null, p0). Verdicts on mean P over up to 36 queries: better with erag (0.200 [0.100, "
-        "0.300]); undecided with qrels (0.010 [0.100, 0.300]). 1 verdict is significant after Holm’s "
+        "demo · lm: for each query, the context with the highest precision by a source’s labels is compared with "
+        "one chosen at random from 2 (the null, p0). Verdicts on mean P over up to 36 queries: better with erag "
+        "(0.200 [0.100, 0.300]); undecided with qrels (0.010 [0.100, 0.300]). 1 verdict is significant after Holm’s "
         "correction. Mean utility changes by 0.500 [0.100, 0.300] with erag."
     )
     of_utility = [sentence for sentence in told if "tau with utility is" in sentence]
@@ -175,7 +175,7 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
         significant = sum("is significant;" in one for one in columns)
         assert len(columns) == 2
         assert counted.startswith(
-            "No lead is significant: in none of 2 " if not significant else "The source whose labels correlate best"
+            "No lead is significant: in none of the 2 " if not significant else "The source whose labels correlate best"
         )
         assert not significant or f"over the runner-up in {significant} of 2 columns" in counted
         for one in columns:
@@ -237,7 +237,7 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     page = render_page(replace(whole, parts=[AnnexPart(read, Labels().page_part, Labels.template, Labels.link)]))
     assert link in page
     assert "1,234" in page and "annotations1-annotations" in page
-    warning = "demo: results from qrels’s labels depend on a judge"
+    warning = "demo: results based on labels from qrels depend on a judge"
     first, section = page.index(warning), page.index('id="annotations"')
     assert first < section < page.rindex(warning), "on the first screen, and where it is shown"
     opening = "demo: agreement with human labels (people), measured by Cohen’s κ, is 0.10 [0.00, 0.20] for qrels."

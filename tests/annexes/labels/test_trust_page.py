@@ -29,7 +29,7 @@ from tools.blocks import replaced
 
 pytestmark = pytest.mark.page
 
-DOUBT = "demo: results from grades’s labels depend on a judge whose agreement with human labels (people) is "
+DOUBT = "demo: results based on labels from grades depend on a judge whose agreement with human labels (people) is "
 PAIRS = [(f"q{query:02d}", f"d{passage}") for query in range(20) for passage in range(6)]
 Labels = Callable[[int], float | None]
 """The label of a pair by its place in PAIRS; none where it has none."""
@@ -98,7 +98,7 @@ def test_the_docs_have_what_the_page_says_of_the_demos_judge() -> None:
     for source, relevant in (("grades", 2), ("llm", 0.5)):
         both = judge.filter(source=source).join(people, on=["qid", "docno"], suffix="_people")
         kappa = cohen_kappa_score(both["label_people"] >= 2, both["label"] >= relevant)
-        said = f"{DOUBT}κ = {number(kappa, 2)}".replace("grades’s labels", f"{source}’s labels")
+        said = f"{DOUBT}κ = {number(kappa, 2)}".replace("from grades", f"from {source}")
         assert said in page and kappa < 0.4
 
 
@@ -111,7 +111,7 @@ def test_sentences_and_table_of_judges_of_passages() -> None:
     checked = replace(shown, checks=pl.DataFrame(rows, schema=schema_of(PASSAGE_COLUMNS)))
     padded, length = (one for one in trust_sentences(checked) if one.startswith("demo · grades · lm: "))
     assert f"Padding a passage with {PADDING_WORDS} words changes the judge’s score by 0.123" in padded
-    assert "(100 passages of 36 queries, p < 0.001" in padded and "words of the passage is 0.500" in length
+    assert "(100 passages of 36 queries, p < 0.001" in padded and "words in the passage is 0.500" in length
     found = checks_page_table(checked)
     assert [column.title for column in found.columns][:5] == ["dataset", "source", "judge", "check", "passages"]
     assert found.rows[0][:5] == ["demo", "grades", "lm", f"padded with {PADDING_WORDS} words", "100"]

@@ -105,7 +105,7 @@ def test_gains_by_people_are_recovered_with_narrower_intervals(study: Made) -> N
     [difference] = table.filter(quantity="difference").to_dicts()
     assert (difference["retriever"], difference["against_retriever"]) == ("sys02", "sys01")
     [slope] = table.filter(quantity="slope").to_dicts()
-    assert slope["reason"] == "fewer than 80 scores by people"
+    assert slope["reason"] == "fewer than 80 human scores"
 
 
 def test_the_agreement_that_was_drawn_is_found(study: Made) -> None:

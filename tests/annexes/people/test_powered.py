@@ -126,9 +126,9 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
     few_queries = PartlyScored(random.normal(size=(11, 4)), random.normal(size=(11, 4)), np.ones((11, 4)))
     wide = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
     cases = [
-        (answers(scores=38), GAIN, "fewer than 40 scores by people"),
+        (answers(scores=38), GAIN, "fewer than 40 human scores"),
         (some._replace(people=only), GAIN, "fewer than 5 of people's scores differ from the most frequent"),
-        (one_cell, GAIN, "no score by people in one of the cells"),
+        (one_cell, GAIN, "no human score in one of the cells"),
         (few_queries, wide, "people's scores of fewer than 12 queries"),
     ]
     for given, contrast, reason in cases:
@@ -136,7 +136,7 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
         assert row["reason"] == reason and "low" not in row
     assert "reason" not in estimate(some, GAIN, np.arange(90))
     slope = estimate(some, GAIN, np.arange(90), np.arange(90.0))
-    assert slope["reason"] == "fewer than 80 scores by people"
+    assert slope["reason"] == "fewer than 80 human scores"
 
 
 def test_each_cell_needs_scores_of_its_own() -> None:
@@ -150,7 +150,7 @@ def test_each_cell_needs_scores_of_its_own() -> None:
             known[:, 0] = np.where(np.isfinite(known[:, 0]), (np.arange(90) < rare).astype(float), np.nan)
         return estimate(PartlyScored(known, people + random.normal(size=people.shape), np.ones((90, 2))), GAIN, cluster)
 
-    few = "fewer than 20 scores by people in one of the cells"
+    few = "fewer than 20 human scores in one of the cells"
     alike = "fewer than 3 scores in one of the cells differ from its most frequent"
     assert [scored(*sizes).get("reason") for sizes in ((6, 34), (34, 6), (19, 60), (20, 20))] == [few, few, few, None]
     assert [scored(30, 30, rare).get("reason") for rare in (2, 3)] == [alike, None]
@@ -174,7 +174,7 @@ def test_cells_that_different_people_scored_have_no_interval(shares: tuple[int, 
     if unlike:
         one, other = (f"{share / 40:.0%}" for share in shares)
         assert str(row["reason"]).startswith("different people scored the two cells: ada gave ")
-        assert str(row["reason"]).endswith(f"gave {one} of the first's scores and {other} of the second's")
+        assert str(row["reason"]).endswith(f"gave {one} of the scores in the first and {other} in the second")
         counts = np.array([shares, [40 - share for share in shares]])
         assert stats.chi2_contingency(counts, correction=False).pvalue < 0.2
     both = {"ada": known / 2, "bo": known / 2}

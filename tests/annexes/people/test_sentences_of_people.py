@@ -98,7 +98,7 @@ def test_an_interval_of_the_page_is_that_of_the_table(tmp_path: Path) -> None:
     said = "\n".join(of_people.people_sentences(study))
     assert f"{gain['value']:.3f} [{gain['low']:.3f}, {gain['high']:.3f}] with good" in said
     [slope] = study["people_estimates"].filter(quantity="slope", scorer="good").to_dicts()
-    assert slope["reason"] == "fewer than 80 scores by people"
+    assert slope["reason"] == "fewer than 80 human scores"
 
 
 def test_the_answer_names_a_scorer_that_is_better_and_says_when_there_are_too_few(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
 
 def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_path: Path) -> None:
     remark = of_people.people_answer(study_of(tmp_path, 60, queries=12)).remark
-    assert remark.endswith("the sections with scorer people give one, over queries.")
+    assert remark.endswith("the sections for the scorer people give one, computed over queries.")
     for scored, queries in ((60, 60), (10, 60)):
         assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
 

@@ -1,4 +1,4 @@
-"""Stored answers of a study made again by its engine: bit-equal on the machine that made them, and counted if not."""
+"""Stored answers of a study made again by its engine: bit-identical on the same machine, and counted if not."""
 
 import json
 import os
@@ -35,12 +35,12 @@ def stores(study: Sandbox) -> dict[Path, bytes]:
 
 
 def test_the_machine_that_made_them_makes_them_again(copied: Callable[[], Sandbox]) -> None:
-    """All bit-equal, P exactly the same; neither the stores nor the study's files change, and the next page says so."""
+    """All bit-identical, P the same; neither the stores nor the study's files change, and the next page says so."""
     study = copied()
     before, files = stores(study), study.contents()
     said = study.snakemake("recheck").stdout
     n = study.distinct_keys()
-    assert f"All {n} regenerated answers are bit-equal to the stored ones." in said
+    assert f"All {n} regenerated answers are bit-identical to the stored ones." in said
     assert f"small · demo-lm: all {n} regenerated answers" in said
     assert stores(study) == before and study.contents() == files
     rows = read_table(study.results / "recheck/recheck.csv", SUMMARY)
@@ -60,7 +60,7 @@ def test_the_machine_that_made_them_makes_them_again(copied: Callable[[], Sandbo
     record = json.loads((study.results / "recheck/recheck.json").read_text())
     assert json.loads((study.results / "report/provenance.json").read_text())["recheck"] == record
     page = re.sub(r"<[^>]+>", " ", (study.results / "report/index.html").read_text(encoding="utf-8"))
-    assert f"All {n} regenerated answers are bit-equal to the stored ones" in page
+    assert f"All {n} regenerated answers are bit-identical to the stored ones" in page
     assert study.planned() == {}
     after = study.contents()
     assert {name for name in files if after[name] != files[name]} == LISTED and after.keys() == files.keys()
@@ -92,7 +92,7 @@ def test_answers_that_were_changed_are_counted(copied: Callable[[], Sandbox]) ->
     of_prompt = dict(zip(first["prompt_id"], same, strict=True))
     expected = [seed == 2 or of_prompt[prompt_id] for prompt_id, seed in drawn.select("prompt_id", "seed").iter_rows()]
     assert drawn["equal"].to_list() == expected and drawn.height == 30 and 0 < sum(expected) < 30
-    assert f"{sum(expected)} of 30 regenerated answers (drawn from {len(rows)}) are bit-equal" in said
+    assert f"{sum(expected)} of 30 regenerated answers (drawn from {len(rows)}) are bit-identical" in said
     assert f"small · demo-lm: {sum(expected)} of 30 regenerated answers" in said and "demo-lm: all" not in said
     assert "A second regeneration on this machine, in two halves, changed none of the answers." in said
     scores = pl.concat(

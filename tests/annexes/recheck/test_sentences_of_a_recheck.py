@@ -1,4 +1,4 @@
-"""What a recheck says, from tables whose numbers are counted by hand here; it says bit-equal only where all is."""
+"""What a recheck says, from tables whose numbers are counted by hand here; it says bit-identical only where all is."""
 
 import json
 from pathlib import Path
@@ -68,22 +68,24 @@ def written(
 def test_bit_equal_is_said_of_all_alone_and_is_approved(tmp_path: Path) -> None:
     said, record = written(tmp_path, False)
     answer, sentence, imported, page = said
-    assert answer == "All 40 regenerated answers (drawn from 100) are bit-equal to the stored ones."
+    assert answer == "All 40 regenerated answers (drawn from 100) are bit-identical to the stored ones."
     assert recheck_answer(record).question == "Is it still the same model?"
-    assert sentence.startswith("d · lm: all 40 regenerated answers (drawn from 100) are bit-equal to the stored ones")
+    assert sentence.startswith(
+        "d · lm: all 40 regenerated answers (drawn from 100) are bit-identical to the stored ones"
+    )
     assert "exactly 0" in sentence
     assert imported.startswith("theirs: ") and page.endswith("results/s/report/index.html.")
     assert said[:-1] == [recheck_answer(record).sentence, *recheck_sentences(record)]
     assert record["rows"][0]["mean_difference"] == 0.0 and record["rows"][0]["n_flips"] == 0
-    approve(APPROVED / "bit-equal.txt", said)
+    approve(APPROVED / "bit-identical.txt", said)
 
 
 def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     later = {**NOW, "engines": {"vllm 2.0 on GPU": 40}, "settings": {**CPU["settings"], "model_runner": {"V2": 40}}}
     said, record = written(tmp_path, True, later, ("minilm", "rougeL"), here=33)
     answer, equality, minilm, rouge, _, _ = said
-    assert answer == "30 of 40 regenerated answers (drawn from 100) are bit-equal to the stored ones."
-    assert "d · lm: 30 of 40 regenerated answers (drawn from 100) are bit-equal to the stored ones (75%" in equality
+    assert answer == "30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones."
+    assert "d · lm: 30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
     assert " Differing texts share their first 10 tokens (median)." in equality
     assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality
@@ -157,7 +159,7 @@ def test_the_page_shows_what_the_provenance_has(tmp_path: Path) -> None:
     shown = page_part.recheck_table(record)
     (cells,) = shown.rows
     by_title = dict(zip([column.title for column in shown.columns], cells, strict=True))
-    assert (by_title["regenerated"], by_title["bit-equal"], by_title["flips"]) == ("40", "30", "10")
+    assert (by_title["regenerated"], by_title["bit-identical"], by_title["flips"]) == ("40", "30", "10")
 
 
 def test_a_record_of_one_making_is_read(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
     if unknown:
         claimed.append(f"unknown {unknown:,} {len(rows):,}" if unknown < len(rows) else f"unknown {unknown:,}")
     many = (cut + unfinished) / thoughts > 0.1
-    return answer, claimed, [f"{cut + unfinished:,} {thoughts:,} demo-lm demo cut did not end {share} {lower}"] * many
+    return answer, claimed, [f"demo {cut + unfinished:,} demo-lm {thoughts:,} cut did not end {share} {lower}"] * many
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -200,7 +200,7 @@ def test_a_tenth_is_not_yet_many() -> None:
     assert of_thoughts.thought_warnings(study_of(answers(rows))) == []
     rows[3] = (*rows[3][:6], "unfinished")
     (warning,) = of_thoughts.thought_warnings(study_of(answers(rows)))
-    assert warning.startswith("4 of 30 thoughts of demo-lm on demo were cut at the budget or did not end (13%)")
+    assert warning.startswith("On demo, 4 of demo-lm’s 30 thoughts were cut at the budget or did not end (13%)")
 
 
 def test_a_reference_that_knows_the_judgements_is_said_to() -> None:

@@ -62,7 +62,7 @@ def test_a_passage_without_text_is_as_a_missing_one(
         qrels.write(f"{QRELS[0][0]} 0 d9 3\n")
     collection = LocalCollection(folder)
     assert [each["docno"] for each in collection.passages()] == [*PASSAGES, "10"]
-    assert "1 passage(s) without text left out, the first is 'd9'" in caplog.text
+    assert "left out 1 passage(s) without text; the first is 'd9'" in caplog.text
     assert collection.texts(["d9", "10"]) == {"10": "Tea."} and collection.titles(["10"]) == {"10": "Ten"}
     _, _, left_out = prepare_collection(collection, "x")
     assert [each["count"] for each in left_out if each["what"] == "judged passages without text"] == [1]

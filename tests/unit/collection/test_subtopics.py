@@ -164,9 +164,9 @@ def test_fields_of_the_catalogue() -> None:
 
 
 CHECKED: dict[tuple[str, object], str] = {
-    ("StRecall", None): "grid.measures': found 'StRecall', a measure of subtopics, which dataset small lacks; expected "
-    "the key 'datasets.small.subtopics', or other measures",
-    ("StRecall", False): "which dataset small lacks",
+    ("StRecall", None): "found 'StRecall', a subtopic measure, but dataset small has no subtopics; expected key "
+    "'datasets.small.subtopics', or other measures",
+    ("StRecall", False): "has no subtopics",
     ("StRecall", "gone.jsonl"): "datasets.small.subtopics': found no file",
     ("nDCG", 3): "datasets.small.subtopics': found 3; expected true or false or a text",
     ("StRecall", True): "",

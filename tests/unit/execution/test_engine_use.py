@@ -63,7 +63,7 @@ def test_a_count_that_can_not_be_written_ends_no_job(tmp_path: Path, caplog: pyt
     (tmp_path / "file").touch()
     with counted(str(tmp_path / "file/shard0.log"), 1):
         pass
-    assert "so a budget does not count this" in caplog.text
+    assert "so a budget won't count this job" in caplog.text
 
 
 def test_a_count_that_is_being_written_is_left_alone(tmp_path: Path) -> None:

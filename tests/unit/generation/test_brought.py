@@ -63,7 +63,7 @@ def test_what_is_not_said_is_filled_in() -> None:
         (
             [{"retriever": "bm25", "k": 1}, {"retriever": "bm25", "k": 1, "seed": 5}],
             "file, line 2: found a second answer to query q1 with retriever bm25, ordering descending, k 1, seed 5 "
-            "(the first: file, line 1); expected only one answer for each",
+            "(the first: file, line 1); expected one answer per combination",
         ),
     ],
 )

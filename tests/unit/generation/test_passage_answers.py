@@ -48,7 +48,7 @@ def test_a_line_names_its_passage(collection: LocalCollection, tmp_path: Path) -
         ({"qid": "q1", "docnos": ["d1", "d2"], "answer": "a"}, "found 2 passages; expected"),
         ({"qid": "q1", "docno": "d77", "answer": "a"}, "found docno 'd77'; expected a passage of the dataset"),
         ({"qid": "q9", "docno": "d1", "answer": "a"}, "found qid 'q9'; expected a query of the dataset"),
-        ({"qid": "q1", "docno": "d1", "answer": "other"}, "found another answer to query q1 with passage d1, seed 5"),
+        ({"qid": "q1", "docno": "d1", "answer": "other"}, "found a second answer to query q1 with passage d1, seed 5"),
     ],
 )
 def test_lines_that_are_none(collection: LocalCollection, tmp_path: Path, line: dict[str, Any], message: str) -> None:

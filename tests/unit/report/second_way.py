@@ -106,7 +106,7 @@ def joined(words: Iterable[object]) -> str:
 
 
 def chance(tests: int) -> str:
-    return f"{round(tests * 0.05):,}" if round(tests * 0.05) else "fewer than 1"
+    return f"{round(tests * 0.05):,}" if round(tests * 0.05) else "less than 1"
 
 
 def both_statistics(values: Array, null: float, cautious: bool = True, inflation: float = 1.0) -> tuple[float, float]:

@@ -123,7 +123,7 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
     assert (
         "is defined for 30 combinations of retriever (oracles included), ordering, k and grade. After Holm’s "
         "correction, ρ is above zero in 10, below zero in 10 and undecided in 10. Without the correction, p < 0.05 in "
-        "30; chance alone would give about 2." in text
+        "30; chance alone would give about 2 on average." in text
     )
 
 
@@ -316,8 +316,8 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     assert "Unjudged passages" not in warned(utility=utility.with_columns(share_unjudged=pl.lit(0.05)))
     few = warned(systems=systems.with_columns(n=pl.lit(35), detectable_difference=pl.lit(0.123)))
     assert few["35 queries"] == (
-        "a study of this size has an 80% chance of detecting a true difference of 0.12 in P between dense and "
-        "bm25. Query types rarer than about 1 in 12 may be missing from a sample of 35."
+        "a study with this many queries has an 80% chance of detecting a true difference of 0.12 in P between dense "
+        "and bm25. Query types rarer than about 1 in 12 may be missing from a sample of 35."
     )
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
@@ -354,7 +354,7 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
     (said,) = relay_with_holes(facts_of(changed(section, holes=table)))
     assert "per 0.1 of nDCG@5 ranges from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
     assert said.endswith(
-        "The answer would remain “answers improve more where rankings improve more” with all labels tried."
+        "The answer would remain “answers improve more where rankings improve more” for all labels tried."
     )
     assert "bound" not in said
     more = {"relevant": 3, "holes": 8, "low": 0.1, "high": 0.4, "reason": None}
@@ -411,7 +411,7 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
 
     values: list[float | None] = [0.311, 0.52, 0.4, 0.45]
     rho = "Spearman’s ρ between nDCG@5 and utility ranges from 0.31 to 0.52"
-    holm = " Verdicts use Holm’s correction; query difficulty may be the cause."
+    holm = " Verdicts use Holm’s correction; query difficulty may explain the correlation."
     for sizes, n in (([36] * 4, "36"), ([36, 30, 35, 36], "30 to 36")):
         said = saying(["above zero"] * 4, values, sizes)
         assert said == f"They do with all retrievers: {rho} ({n} queries).{holm}"
@@ -508,7 +508,7 @@ def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
         f"better than without in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
         f"{counts['undecided']}" in said
     )
-    assert "chance alone would give a verdict in about 1 of these cells" in said
+    assert "chance alone would give a verdict in about 1 of these cells on average" in said
 
 
 def parts_of(sentence: str, words: list[str], retrievers: tuple[str, ...]) -> dict[str, str]:

@@ -43,7 +43,7 @@ def test_a_run_is_checked_again_when_its_key_changes(write_dataset: Callable[...
     run.write_text("q1 Q0 d1 1 1 x\nq1 Q0 d2 2 2 x\n")
     check_joined([of_retriever(run, ranked_by="distances")], ["nDCG"], dataset, tmp_path)
     with pytest.raises(
-        InputError, match=r"rise with the rank in 1 of 1 queries; expected config key 'retrievers\.mine"
+        InputError, match=r"rise with the rank for 1 of 1 queries; expected config key 'retrievers\.mine"
     ):
         check_joined([of_retriever(run)], ["nDCG"], dataset, tmp_path)
 

@@ -285,7 +285,7 @@ def test_a_reversed_run_is_refused_unless_its_key_says_what_is_meant(
         with pytest.raises(InputError) as error:
             call()
         assert str(error.value) == (
-            f"{path}: found scores that rise with the rank in 2 of 2 queries; expected config key "
+            f"{path}: found scores that rise with the rank for 2 of 2 queries; expected config key "
             "'retrievers.mine.ranked_by' set to distances, ranks or scores"
         )
     assert order(path, ranked_by="ranks") == ["b", "c", "a", "d"]
@@ -318,7 +318,7 @@ def test_distances_are_refused_whatever_the_ranks(tmp_path: Path, ranks: str) ->
     """Without usable ranks, the lines are in the order of the ranking."""
     how = "with the rank" if ranks in RANKS.values() else "from line to line, without usable ranks,"
     path = with_ranks(tmp_path / "x.run", ranks, "0.11 0.25 0.61")
-    with pytest.raises(InputError, match=f"scores that rise {how} in 3 of 3 queries; expected .*distances, ranks or"):
+    with pytest.raises(InputError, match=f"scores that rise {how} for 3 of 3 queries; expected .*distances, ranks or"):
         order(path)
     assert order(path, ranked_by="distances") == RANKED
     assert order(with_ranks(path, ranks, "0.61 0.25 0.11")) == RANKED

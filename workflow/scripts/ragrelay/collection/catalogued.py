@@ -58,7 +58,7 @@ def first_use() -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        log.info("waiting for another job, which holds %s", lock.lock_file)
+        log.info("waiting for another job to release %s", lock.lock_file)
         lock.acquire()
     try:
         yield

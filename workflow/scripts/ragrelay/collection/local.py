@@ -115,7 +115,7 @@ def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, obj
     if len(seen) == len(empty):
         raise InputError(path, "no passage with text" if empty else "no passage", "at least one passage with text")
     if empty:
-        log.warning("%s: %d passage(s) without text left out, the first is %r", path, len(empty), empty[0])
+        log.warning("%s: left out %d passage(s) without text; the first is %r", path, len(empty), empty[0])
 
 
 def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
@@ -174,7 +174,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
     seen: dict[tuple[str, str], int] = {}
     for number, fields in trec_lines(path, "qid", "iteration", "docno", "label"):
         if not LABEL.fullmatch(fields[3]):
-            raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer of at most 6 digits")
+            raise InputError(f"{path}, line {number}", f"label {fields[3]!r}", "an integer with at most 6 digits")
         pair = (fields[0], fields[2])
         if pair in seen:
             raise InputError(

@@ -22,7 +22,7 @@ def prepare_collection(
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
     if judged.is_empty():
-        raise InputError(f"qrels of {place}", "no judgement for any query", "qids that queries and qrels share")
+        raise InputError(f"qrels of {place}", "no judgement for any query", "qrels for at least one of the queries")
     known = qrels.filter(pl.col("qid").is_in(judged["qid"].implode()))
     docnos = known["docno"].unique()
     texts = collection.texts(docnos.to_list())

@@ -412,8 +412,8 @@ class Study(CheckedStudy):
         for name in self.grid.datasets:
             subtopics, place = self.dataset(name).get("subtopics"), f"datasets.{name}.subtopics"
             if measures and not subtopics:
-                found = f"{measures[0]!r}, a measure of subtopics, which dataset {name} lacks"
-                raise InputError("config key 'grid.measures'", found, f"the key '{place}', or other measures")
+                found = f"{measures[0]!r}, a subtopic measure, but dataset {name} has no subtopics"
+                raise InputError("config key 'grid.measures'", found, f"key '{place}', or other measures")
             catalogued = DATASET_KINDS.of(self.dataset(name)).catalogued()
             if subtopics is True and catalogued:
                 subtopic_field(catalogued)

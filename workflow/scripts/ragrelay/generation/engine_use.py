@@ -38,7 +38,7 @@ class _Use:
         try:
             write_json(dict(zip(UNITS, (hours, self.tokens), strict=True)), self.path)
         except OSError as error:
-            log.warning("%s: not written (%s), so a budget does not count this", self.path, error)
+            log.warning("%s: can't write this file (%s), so a budget won't count this job", self.path, error)
 
     def renew(self) -> None:
         while not self.ended.wait(RENEWED_EVERY):

@@ -454,6 +454,12 @@ def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)
-        found = f"a reasoning model (thinking: {written}), so words would be read from its thought, not from its answer"
+        found = (
+            f"a reasoning model (thinking: {written}), so the words would come from its thought, not from its answer"
+        )
         switch = "chat_template_kwargs: {enable_thinking: false}"
-        raise InputError(place, found, f"thinking: none and the model's own switch, e.g. {switch}, or another {other}")
+        raise InputError(
+            place,
+            found,
+            f"thinking: none and the model's setting that turns thinking off, e.g. {switch}, or another {other}",
+        )

@@ -60,7 +60,7 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
     begin = tokenizer("")["input_ids"][:1]
     page = plain_ids(tokenizer, PAGE)[: (window - 1 - len(begin)) // 2]
     if len(page) < SHORTEST:
-        log.warning("%s: a window of %d tokens is too small to check that the model reads", folder, window)
+        log.warning("%s: a window of %d tokens is too small to check that the model reads its prompt", folder, window)
         return
     ids = [*begin, *page, *page]
     asked = iter([(None, ids, SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0))])
@@ -74,7 +74,12 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
             "a faulty conversion",
             f"at most {MOST[0]:g} and {MOST[1]:g}; try the original model's folder instead of the GGUF file",
         )
-    log.info("%s: perplexity %.4g on a page of English, %.4g on its repetition", folder, first, second)
+    log.info(
+        "%s: the perplexity is %.4g on a page of English text and %.4g on the same page when it is repeated",
+        folder,
+        first,
+        second,
+    )
     if not read_only():
         write_json({"page": first, "repetition": second}, folder / READ)
 

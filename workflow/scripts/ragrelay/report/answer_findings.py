@@ -42,7 +42,8 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
         f"At k = {k}, the difference in P between descending order (best passage first) and ascending order (best "
         f"passage last) is significant for {listing(moved) + ', out of' if moved else 'none of the'} "
         f"{counted(tests.height, 'retriever')} tested (uncorrected paired t-tests; chance alone would give "
-        f"{about(tests.height * ALPHA)}). After Holm’s correction, it is significant for {kept or 'none'} of them."
+        f"{about(tests.height * ALPHA)} on average). After Holm’s correction, it is significant for {kept or 'none'} "
+        "of them."
     ]
 
 
@@ -107,8 +108,8 @@ def alike(section: Section) -> list[str]:
     if not several or same / several < NOTEWORTHY:
         return []
     return [
-        f"In {share(same / several)} of the pairs of cell and query with several seeds ({count(same)} of "
-        f"{count(several)}), every seed gave the same answer, so more seeds would add nothing there."
+        f"With several seeds, every seed gave the same answer for {share(same / several)} of the queries in the cells "
+        f"({count(same)} of {count(several)}), so more seeds would add nothing there."
     ]
 
 

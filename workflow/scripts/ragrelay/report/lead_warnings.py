@@ -47,7 +47,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
             n < REPRESENTATIVE) else ""  # fmt: skip
         least = number(pair.detectable_difference, 2 if pair.detectable_difference >= 0.005 else 4)
         between = f"of {least} in P between {pair.retriever} and {pair.against_retriever}"
-        text = f"a study of this size has an 80% chance of detecting a true difference {between}.{rare}"
+        text = f"a study with this many queries has an 80% chance of detecting a true difference {between}.{rare}"
         lines.append(Warned(counted(n, "query", "queries"), text, (pair,)))
     lines += _other_cells(facts)
     lines += copying(facts)
@@ -114,7 +114,7 @@ def relay_with_holes(facts: Facts) -> list[str]:
     )
     changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
     follows = f"would change from {_quoted(own)} to {' and to '.join(changed)}" if changed else (
-        f"would remain {_quoted(own)} with all labels tried")  # fmt: skip
+        f"would remain {_quoted(own)} for all labels tried")  # fmt: skip
     return [
         f"depending on the labels of the unjudged passages, the change in P per 0.1 of {measure}@{k} ranges from {low} "
         f"to {high} ({none} if none are relevant, {every} if all are). The answer {follows}."
@@ -132,7 +132,7 @@ def relay_left_open(facts: Facts) -> list[str]:
         return []
     measured = f"without adjustment, P changes by {per_tenth(whole)} per 0.1 of {whole.measure}@{whole.k}"
     if adjusted is None or adjusted.slope is None:
-        cause = "the slope cannot be adjusted for difficulty, which may explain it"
+        cause = "the slope cannot be adjusted for difficulty, although difficulty may explain it"
         return [f"{measured}; without zero-shot answers, {cause}."]
     return [] if adjusted.excludes_zero else [f"{measured}; when adjusted for difficulty, the slope may be zero."]
 

@@ -136,7 +136,7 @@ def gain_counts(section: Section) -> str:
         f"Answers with context are better than without in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
         f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]} ({few}{section.grades[0]} references{oracles}, "
         f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would give a verdict in "
-        f"{about(tested.height * ALPHA)} of these cells. After Holm’s correction, answers are better in "
+        f"{about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, answers are better in "
         f"{count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )
@@ -210,7 +210,7 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
         f"ρ between {measure}@k and utility is defined for {counted(cells.height, COMBINATION)} of retriever{oracles}, "
         f"ordering, k and grade. After Holm’s correction, ρ is above zero in {count(by_word[ABOVE].height)}, below "
         f"zero in {count(by_word[BELOW].height)} and undecided in {count(by_word[UNDECIDED].height)}{few}. Without the "
-        f"correction, p < 0.05 in {count(alone)}; chance alone would give {about(cells.height * ALPHA)}."
+        f"correction, p < 0.05 in {count(alone)}; chance alone would give {about(cells.height * ALPHA)} on average."
     ]
 
 

@@ -190,7 +190,7 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
         queries = ordered.filter(pl.col("ranked") == ranked)
         rising = queries.filter(pl.col("rises") > pl.col("falls")).height
         if 10 * rising > tenths * queries.height:
-            raise InputError(place, f"scores that rise {how} in {rising} of {queries.height} queries", expected)
+            raise InputError(place, f"scores that rise {how} for {rising} of {queries.height} queries", expected)
 
 
 def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:

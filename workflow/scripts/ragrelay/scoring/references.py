@@ -55,7 +55,7 @@ def open_references(
         try:
             return _open(folder, hashes)
         except UNREADABLE as error:
-            log.warning("%s: damaged reference embeddings (%s); they are made again", folder, error)
+            log.warning("%s: damaged reference embeddings (%s); computing them again", folder, error)
             check_writable("damaged reference embeddings are in", folder)
             remove_folder(folder)
     check_writable("reference embeddings are not in", folder)
@@ -95,7 +95,7 @@ def _encode(
         "versions": {package: version(package) for package in ("torch", "transformers", "tokenizers")},
     }
     write_json(facts, folder / "facts.json")
-    log.info("references %s: %d texts, %d tokens encoded", name, len(texts), len(weights))
+    log.info("references %s: encoded %d texts with %d tokens", name, len(texts), len(weights))
 
 
 def _reserve(path: Path) -> None:

@@ -76,7 +76,11 @@ def _pairs(
     pairs = cells.keys.join(known, on="qid", maintain_order="left").sort("place", maintain_order=True)
     pairs = pairs.unique(KEY, keep="first", maintain_order=True)
     missing = pairs.join(store.held(pairs), on=KEY, how="anti")
-    log.info("%d pairs of answer and references, %d of them in the store", len(pairs), len(pairs) - len(missing))
+    log.info(
+        "%d pairs of an answer and its references, %d of which are already scored",
+        len(pairs),
+        len(pairs) - len(missing),
+    )
     return pairs, missing
 
 
@@ -101,7 +105,7 @@ def _score_missing(
                     writer.add(rows)
                     progress.add(len(rows))
                     scored += len(rows)
-    log.info("%d pairs scored in %.1f s", scored, time.monotonic() - started)
+    log.info("scored %d pairs in %.1f s", scored, time.monotonic() - started)
 
 
 def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFrame]:

@@ -79,8 +79,8 @@ def _said(row: dict[str, Any]) -> str:
     )
     return (
         f"Without evidence, the likeliest of the three words was {before} of the pairs; with evidence, it was {after}. "
-        f"Evidence changed the likeliest word in {share(row['share_switched'])} of the pairs. With evidence, the word "
-        f"agreed with the stance in {share(row['share_followed'])}."
+        f"Evidence changed the likeliest word in {share(row['share_switched'])} of the pairs. With evidence, that "
+        f"word agreed with the stance in {share(row['share_followed'])} of the pairs."
     )
 
 
@@ -88,7 +88,8 @@ def _conflict(row: dict[str, Any]) -> str:
     switched = share(row["share_switched_conflict"])
     return (
         f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs with applicable evidence, the evidence "
-        f"contradicts what the model predicts without it. It changed the prediction in {switched} of these pairs."
+        f"contradicts what the model predicts without it. In {switched} of these pairs, the evidence changed the "
+        "prediction."
     )
 
 
@@ -118,7 +119,7 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     ]
     if parts:
         limits.append(
-            f"For {listing(parts)}, a first token is only the beginning of the word, and other words begin with it "
+            f"For {listing(parts)}, the first token is only the beginning of the word, and other words begin with it "
             "too; see the table of tokens."
         )
     unknown = correlated.filter((pl.col("stance") == ALL) & (pl.col("n") == 0))["characteristic"].unique()

@@ -44,9 +44,9 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     numbers = f"mean P changes by {change} with {row['retriever']} ({shown_first(compared)})"
     numbers = "; ".join(filter(None, [numbers, counts(row)]))
     few = (moved["verdict"] == TOO_FEW).all()
-    strong = f"answers in {after} are {' and '.join(verdicts)}" if verdicts else (
-        f"too few per retriever to say whether answers in {after} or {before} are better" if few else
-        f"we do not know whether answers in {after} or {before} are better")  # fmt: skip
+    strong = f"answers in “{after}” are {' and '.join(verdicts)}" if verdicts else (
+        f"too few per retriever to say whether answers in “{after}” or “{before}” are better" if few else
+        f"we do not know whether answers in “{after}” or “{before}” are better")  # fmt: skip
     changed = f"P changed for {_changed(compared)}{scope}; {strong}"
     return Conclusion(*heading, changed, numbers, remark=with_remark(undone(rows.to_dicts()), partners).lstrip())
 
@@ -138,10 +138,10 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     few = cells.filter(verdict=TOO_FEW).height - still
     unknown = f", {count(few)} have too few queries" if few else ""
     return [with_remark(
-        f"Of all {counted(cells.height, 'cell')}, P is better after the change in {said[BETTER]} and worse in "
-        f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown} and in {count(still)} no query changed. After Holm’s "
-        f"correction, {kept[BETTER]} remain better and {kept[WORSE]} worse. Without the correction, {by_chance} would "
-        "have a verdict by chance alone if nothing had changed.",
+        f"P is better after the change in {said[BETTER]} of {counted(cells.height, 'cell')} and worse in "
+        f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown}, and in {count(still)} no query changed. After "
+        f"Holm’s correction, {kept[BETTER]} remain better and {kept[WORSE]} worse. Without the correction, if nothing "
+        f"had changed, chance alone would give a verdict in {by_chance} on average.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )]  # fmt: skip
 
@@ -164,7 +164,7 @@ def _limits(compared: "Compared") -> list[str]:
     if compared.clusters:
         clusters = counted(compared.clusters, "cluster")
         limits.append(f"The queries form {clusters}. Verdicts, intervals and their p-values use clusters as units; "
-                      "where a remark says “a single further query”, read “cluster”.")  # fmt: skip
+                      "where a remark says “a single further query”, read “a single further cluster”.")  # fmt: skip
     if unpaired:
         limits.append(f"Up to {counted(unpaired, 'query', 'queries')} per cell lack a value in one study or both and "
                       "are excluded from the cell’s test.")  # fmt: skip

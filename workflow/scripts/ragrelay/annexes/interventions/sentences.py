@@ -20,7 +20,7 @@ from ragrelay.annexes.interventions.outputs import RESULT_TABLES
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.vocabulary.names import UNSEEN
-from ragrelay.report.display.findings import Conclusion, undone, unlike_student, with_remark, would_undo
+from ragrelay.report.display.findings import Conclusion, needed, undone, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, with_interval
 from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
@@ -94,8 +94,8 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         where = f"Intervention “{name}” on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
-        unseen = "scored only against references that appear in none of the contexts compared at that k"
-        others = "(answers may copy the other references): the effect is"
+        unseen = "with answers scored only against references that appear in none of the contexts compared at that k"
+        others = "(they may copy other references): the effect is"
         sentences += _by_k(f"{where}, {unseen} {others}", study.overall.filter(**here))
         of_ends = rows.filter(part=FIRST_LAST).with_columns(pl.col("verdict").replace(OF_PLACES))
         sentences += _by_k(f"{where}: the effect at the first position minus the effect at the last is", of_ends)
@@ -135,7 +135,7 @@ def _first(study: EffectStudy) -> Sequence[Row]:
 def _word(row: Row) -> str:
     verdict = row["verdict"]
     if verdict == TOO_FEW and row["n"]:
-        return f"{WORDS[verdict]}: {row['remark']}"
+        return f"{WORDS[verdict]}: {needed(row['remark'])}"
     if row["reason"]:
         return str(row["reason"])
     return WORDS.get(verdict, verdict or UNDECIDED)
@@ -145,9 +145,10 @@ def _effect(where: str, row: Row) -> str:
     kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
     others = f"; the other {counted(rest, 'query', 'queries')} aren’t used" if rest else ""
     of = "the mean over" if kind.needs_pairs else "based on"
+    some = f"the {count(row['n'])} of" if rest else "all"
     said = (
-        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). This is {of} the "
-        f"{count(row['n'])} of {counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
+        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). This is {of} {some} "
+        f"{counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
     )
     return with_remark(said, would_undo("this verdict") if row["stands"] is False else unlike_student(row))
 
@@ -162,7 +163,7 @@ def _slopes(row: Row) -> str:
         return with_interval(value, low, high)
 
     beside = f"relay’s slope: {per('relay')}" if row["relay"] is not None else "no slope for relay"
-    beside += f", from {TOO_FEW}: {row['relay_reason']}" if row["relay_reason"] else ""
+    beside += f", from {TOO_FEW}: {needed(row['relay_reason'])}" if row["relay_reason"] else ""
     unbounded = "" if row["slope_low"] is not None or row["low"] is None else "interval unbounded; "
     return f"{per('slope')} at k = {row['k']} ({unbounded}{beside})"
 

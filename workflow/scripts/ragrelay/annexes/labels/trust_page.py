@@ -28,7 +28,7 @@ def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = Non
     doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
     first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)
     return [
-        f"{row['dataset']}: results from {row['source']}’s labels depend on a judge whose agreement with human "
+        f"{row['dataset']}: results based on labels from {row['source']} depend on a judge whose agreement with human "
         f"labels ({row['people']}) is {_kappa(row, least)}."
         for row in first.iter_rows(named=True)
         if sources is None or row["source"] in sources

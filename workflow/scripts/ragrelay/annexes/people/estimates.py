@@ -151,7 +151,7 @@ def estimate(
     if len(values) > 2 and not is_constant(values) and not is_constant(others):
         row["r"] = float(np.corrcoef(values, others)[0, 1])
     if any(not (known & cell).any() for cell in cells):
-        return row | {"reason": "no score by people in one of the cells"}
+        return row | {"reason": "no human score in one of the cells"}
     if x is not None and any(is_constant(x[(known & cell).any(axis=1)]) for cell in cells):
         return row | {"reason": "the measures differ by the same for every query"}
     given = influences(answers, contrast, cluster, None if x is None else np.nan_to_num(x))
@@ -177,7 +177,7 @@ def estimate(
 def few_of_a_cell(cells: Sequence[Array]) -> str:
     """Return why one of ``cells`` has too few human scores (n,), or an empty string if every cell has enough."""
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
-        return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
+        return f"fewer than {OF_CELL_AT_LEAST} human scores in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
     return f"fewer than {DIFFERENT_OF_CELL} scores in one of the cells differ from its most frequent" if alike else ""
 
@@ -192,10 +192,10 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
         return ""
     shares = {name: of_cells / sum(counts.values()) for name, of_cells in counts.items()}
     name, (one, other) = max(shares.items(), key=lambda each: np.ptp(each[1]))
-    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the first's scores and {other:.0%} of the second's"
+    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the scores in the first and {other:.0%} in the second"
 
 
-def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
+def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "human scores") -> str:
     """Return why ``values`` (n,) or ``queries`` are too few for an interval, or an empty string if they're enough.
 
     ``what``: a plural noun for the scores. ``least``: the minimum number of scores.

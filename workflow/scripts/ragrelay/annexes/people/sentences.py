@@ -41,7 +41,7 @@ def _elsewhere(study: PeopleStudy) -> str:
     more = [counted(len(rows) - MOST_NAMED, "other")] if len(rows) > MOST_NAMED else []
     return (
         f"People scored every answer in {counted(len(rows), 'comparison')}: {listing([*parts, *more])}. There is no "
-        f"interval here; the sections with scorer {study.people} give one, over queries."
+        f"interval here; the sections for the scorer {study.people} give one, computed over queries."
     )
 
 
@@ -58,7 +58,7 @@ def people_warnings(study: PeopleStudy) -> list[str]:
     return [
         f"In {counted(len(rows), 'comparison')} on {study.keys['dataset']}, {UNLIKE_ASSESSORS}. Example "
         f"({row['generator']}, k = {row['k']}, {_pair(row)}){row['reason'].removeprefix(UNLIKE_ASSESSORS)}. In the "
-        f"sections with scorer {study.people}, verdicts on these comparisons also reflect how severe each person is."
+        f"sections for the scorer {study.people}, these verdicts also reflect how strictly each person scores."
         for row in rows[:1]
     ]
 
@@ -104,7 +104,7 @@ def _counts(study: PeopleStudy) -> Iterator[str]:
         f"(scorer {study.people}) and by another scorer. The estimates are valid only if the answers that people "
         "scored were drawn at random or with known probabilities; choosing answers on which a scorer was unsure would "
         "bias them. "
-        "Gains and differences here compare means over all scored answers. The sections with scorer "
+        "Gains and differences here compare means over all scored answers. The sections for the scorer "
         f"{study.people} pair answers by query instead, so values there differ if one answer of a pair has no score."
     )
 
@@ -145,7 +145,7 @@ def _estimate(row: Row) -> str:
         return f"{where}: no interval for the {what} ({row['reason']}; {of})."
     word = f"{row['verdict']}. The estimated difference in human scores"
     if row["quantity"] == SLOPE:
-        word = "per 0.1 of the difference in the first measure, the difference in human scores changes by"
+        word = "per 0.1 of difference in the first measure, the difference in human scores changes by"
     value = with_interval(row["value"], row["low"], row["high"])
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
     helped = f"{value} with {row['scorer']} and " if row["weight"] else ""
@@ -159,10 +159,10 @@ def _bought(row: Row) -> str:
     if not row["weight"]:
         return f"{row['scorer']} would not narrow the interval, so it is not used ({r})."
     if row["width"] >= WORTH:
-        return f"{row['scorer']} hardly narrows the interval: to {share(row['width'])} of its width ({r})."
+        return f"{row['scorer']} hardly narrows the interval (to {share(row['width'])} of its width; {r})."
     return (
-        f"{row['scorer']} narrows the interval to {share(row['width'])} of its width ({r}), as much as "
-        f"{number(row['as_many'], 1)} times as many human scores would."
+        f"{row['scorer']} narrows the interval to {share(row['width'])} of its width ({r}); without it, that "
+        f"would take {number(row['as_many'], 1)} times as many human scores."
     )
 
 

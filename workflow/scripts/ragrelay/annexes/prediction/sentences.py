@@ -34,7 +34,7 @@ def _answer(studies: Sequence[PredictedStudy], target: str) -> Conclusion:
     strong = (
         f"A predictor is worth using in {count(worth.height)} of {cells}"
         if worth.height
-        else f"No predictor is shown to be worth using in any of {cells}"
+        else f"No predictor is shown to be worth using in any of the {cells}"
     )
     strongest = f"the strongest is {_in_cell(row)}, with ρ = {number(row['rho'], 2)}"
     return Conclusion(*asked, strong, f"{strongest} ({number(row['chance'], 2)} expected by chance)")
@@ -77,8 +77,8 @@ def _worth(tested: pl.DataFrame, worth: pl.DataFrame, target: str) -> str:
     if worth.is_empty():
         row = tested.sort("rho", descending=True).row(0, named=True)
         return (
-            f"No predictor of {TARGETS[target]} is shown to be worth using in any of {counted(tested.height, 'cell')} "
-            f"(retriever and k). The strongest is {_named(row)}."
+            f"No predictor of {TARGETS[target]} is shown to be worth using in any of the "
+            f"{counted(tested.height, 'cell')} (retriever and k). The strongest is {_named(row)}."
         )
     named = "; ".join(_named(row) for row in worth.head(MOST_NAMED).iter_rows(named=True))
     more = f" The table lists {count(worth.height - MOST_NAMED)} more." if worth.height > MOST_NAMED else ""
@@ -92,10 +92,10 @@ def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
     row = by_p0.row(0, named=True)
     return (
         f"In {count(by_p0.height)} of {counted(tested.height, 'cell')}, the best predictor correlates with the gain "
-        "but is not shown to add anything to P₀: it may predict the quality of the zero-shot answer, or that answer’s "
-        f"noise, rather than what the context adds. For example, {_in_cell(row)} has ρ = {number(row['rho'], 2)} with "
-        f"the gain and {number(row['given_p0'], 2)} with P given P₀ ({_p(row['p_given_p0_holm'])} after Holm’s "
-        "correction)."
+        "but is not shown to add anything to what P₀ predicts: it may predict the quality of the zero-shot answer, or "
+        f"that answer’s noise, rather than what the context adds. For example, {_in_cell(row)} has ρ = "
+        f"{number(row['rho'], 2)} with the gain and {number(row['given_p0'], 2)} with P given P₀ "
+        f"({_p(row['p_given_p0_holm'])} after Holm’s correction)."
     )
 
 
@@ -131,13 +131,13 @@ def _ensemble(study: PredictedStudy) -> str | None:
         for row in rows.filter(verdict=NOT_BEYOND).iter_rows(named=True)
     ]
     beyond = (
-        f" For {listing(by_p0)}, the regression is not shown to add anything to P₀. Any gain from selective retrieval "
-        "based on it, including its curve, may come only from the noise in P₀, which other seeds don’t share."
+        f" For {listing(by_p0)}, the regression is not shown to add anything to what P₀ predicts. If it decides where "
+        "to use the context, any gain (also in the curve) may come only from noise in P₀, which other seeds lack."
     )
     return (
         "On held-out queries, a ridge regression on all predictors available before the answer with context is "
-        f"generated has a correlation with the gain of ρ = {listing(said)} (k = {study.k}). Predictors of pure noise "
-        f"would give 0 or slightly less.{beyond if by_p0 else ''}"
+        f"generated has a correlation with the gain of ρ = {listing(said)} (k = {study.k}). Predictors that are pure "
+        f"noise would give 0 or slightly less.{beyond if by_p0 else ''}"
     )
 
 
@@ -170,7 +170,7 @@ def _policy(study: PredictedStudy) -> str | None:
         value = part.filter(policy="predicted").row(0, named=True)
         said.append(
             f"{number(regret['predicted'])} with {retriever} ({number(regret['always'])} if it is always used and "
-            f"{number(regret['never'])} if it never is; mean P minus the better fixed policy’s mean P: "
+            f"{number(regret['never'])} if it never is; difference in mean P from the better of these two policies: "
             f"{with_interval(value['better_than_fixed'], value['fixed_low'], value['fixed_high'])})"
         )
     if not said:

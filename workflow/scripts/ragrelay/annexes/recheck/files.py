@@ -11,7 +11,7 @@ recheck_receipt = StudyFile("recheck/{dataset}/{generator}/receipt.json", "reche
 recheck_scores = StudyFile("recheck/{dataset}/{generator}/scores/{scorer}.parquet", "score_recheck",
     "the scores of the stored and the new answers with the first reference set", f"{MODULE}.scores:COLUMNS")
 recheck_table = StudyFile("recheck/recheck.csv", "recheck",
-    "how many answers are bit-equal, and how much scores changed, for each dataset, generator and scorer",
+    "how many answers are bit-identical, and how much scores changed, for each dataset, generator and scorer",
     f"{MODULE}.summary:COLUMNS")
 recheck_record = StudyFile("recheck/recheck.json", "recheck",
     "the same table with the receipts; after the next run, the provenance and the page show it too")

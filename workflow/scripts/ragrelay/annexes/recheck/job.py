@@ -68,7 +68,7 @@ def recheck_answers(
     if keys.is_empty():
         raise InputError(stored.folder, f"none of the study's {len(asked)} answers", "at least one of them")
     drawn = draw(keys, number)
-    log.info("%d of %d stored answers drawn", len(drawn), len(keys))
+    log.info("drew %d of %d stored answers", len(drawn), len(keys))
     window, in_order = window_of(generator), drawn
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         in_order = longest_first(
@@ -92,7 +92,7 @@ def recheck_answers(
     table = compare(stored.look_up(drawn, (*PER_ANSWER, *THOUGHT)), now)
     same_here = pl.repeat(None, table.height, dtype=pl.Boolean, eager=True)
     if not table["equal"].all():
-        log.info("not all are equal: generating them a second time, in two halves")
+        log.info("some answers differ; regenerating all of them once more, in two halves")
         middle = (len(in_order) + 1) // 2
         halves = [make(part)[0] for part in (in_order[middle:], in_order[:middle])]
         same_here = compare(now, pl.concat(halves))["equal"]

@@ -30,7 +30,7 @@ def recheck_table(part: Record) -> Table:
     """Show the recheck's table, without empty columns."""
     return filled(table_of(
         table(part["rows"]), name("dataset"), name("generator"), name("scorer"), numeric("regenerated", "n", count),
-        numeric("bit-equal", "n_equal", count), between("share", "equal", 2, ("equal_low", "equal_high")),
+        numeric("bit-identical", "n_equal", count), between("share", "equal", 2, ("equal_low", "equal_high")),
         numeric("equal when repeated", "n_equal_here", count),
         numeric("first difference after (median)", "median_until", number, 1), textual("unit", "unit"),
         name("references"),

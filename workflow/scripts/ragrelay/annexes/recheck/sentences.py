@@ -19,7 +19,7 @@ def recheck_answer(record: Record) -> Conclusion:
     if not n:
         return Conclusion(*heading, "Answers from files cannot be regenerated")
     many = f"All {count(n)}" if equal == n else f"{count(equal)} of {count(n)}"
-    return Conclusion(*heading, f"{many} regenerated answers{_drawn(n, stored)} are bit-equal to the stored ones")
+    return Conclusion(*heading, f"{many} regenerated answers{_drawn(n, stored)} are bit-identical to the stored ones")
 
 
 def recheck_sentences(record: Record) -> list[str]:
@@ -39,13 +39,13 @@ def _equality(part: Row) -> str:
     again = f"{counted(n, 'regenerated answer')}{_drawn(n, part['n_stored'])}"
     if equal == n:
         return (
-            f"all {again} are bit-equal to the stored ones: texts, finish reasons and token counts match. Their P "
+            f"all {again} are bit-identical to the stored ones: texts, finish reasons and token counts match. Their P "
             "changes by exactly 0."
         )
     texts = "" if part["median_until"] is None else (
         f" Differing texts share their first {part['median_until']:g} {part['unit']} (median).")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
-    return f"{count(equal)} of {again} are bit-equal to the stored ones ({interval}).{texts}{_second_making(part)}"
+    return f"{count(equal)} of {again} are bit-identical to the stored ones ({interval}).{texts}{_second_making(part)}"
 
 
 def _drawn(n: int, stored: int) -> str:

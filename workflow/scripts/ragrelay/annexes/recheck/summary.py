@@ -38,13 +38,13 @@ COLUMNS = {
     "n_stored": integer("number of answers that the study has stored, counting each combination of prompt and seed "
                         "once", "answers"),
     "n": integer("number of answers that were drawn and regenerated", "answers"),
-    "n_equal": integer("number of regenerated answers that are bit-equal to the stored ones in text, finish reason and "
-                       "token counts", "answers"),
-    "equal": number("share of regenerated answers that are bit-equal to the stored ones"),
+    "n_equal": integer("number of regenerated answers that are bit-identical to the stored ones in text, finish reason "
+                       "and token counts", "answers"),
+    "equal": number("share of regenerated answers that are bit-identical to the stored ones"),
     "equal_low": number("lower end of Wilson's 95% interval for `equal`"),
     "equal_high": number("upper end of Wilson's 95% interval for `equal`"),
     "n_equal_here": integer("number of regenerated answers that stay the same when generated once more, split into "
-        "two batches; empty if all answers are bit-equal to the stored ones", "answers"),
+        "two batches; empty if all answers are bit-identical to the stored ones", "answers"),
     "unit": text("unit of `median_until`: `tokens` of the generator's tokenizer, or `words` if the tokenizer is "
         "unknown"),
     "median_until": number("median number of tokens or words before the first difference, over answers with different "

@@ -64,7 +64,7 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
             tests = study["reproduced_findings"]["p_value"].count()
             sentences.append(
                 f"Verdicts on the paper’s findings, per dataset, references and pair: {listing(parts)}. The "
-                f"{counted(tests, 'test is', 'tests are')} uncorrected; {about(ALPHA * tests)} would have a "
-                "verdict by chance alone if no finding held."
+                f"{counted(tests, 'test is', 'tests are')} uncorrected; if no finding held, chance alone "
+                f"would give {about(ALPHA * tests)} of them a verdict on average."
             )
     return sentences

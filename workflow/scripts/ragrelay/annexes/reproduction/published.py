@@ -85,7 +85,9 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     columns = head[1]
     missing = [name for name in layout.required if name not in columns]
     if missing:
-        raise InputError(f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"also {', '.join(missing)}")
+        raise InputError(
+            f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"{', '.join(missing)} as well"
+        )
     for name, times in Counter(columns).items():
         if times > 1:
             raise InputError(f"{path}, line {head[0]}", f"duplicate column {name!r}", "each column once")
@@ -101,7 +103,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
         key = tuple(row[name] for name in layout.keys)
         if key in by_key:
             keys = ", ".join(f"{name} {row[name]}" for name in layout.keys)
-            raise InputError(place, f"a second row for {keys}", "one row for each combination of names")
+            raise InputError(place, f"a second row for {keys}", "one row per combination of names")
         by_key[key] = row
     return list(by_key.values())
 

@@ -64,7 +64,7 @@ def thought_warnings(study: ThoughtStudy) -> list[str]:
         return []
     cut, thoughts = rows.select(CENSORED.sum().alias("cut"), THOUGHTS.sum().alias("thoughts")).row(0)
     return [
-        f"{count(cut)} of {count(thoughts)} thoughts of {study.keys['generator']} on {study.keys['dataset']} were cut "
+        f"On {study.keys['dataset']}, {count(cut)} of {study.keys['generator']}’s {count(thoughts)} thoughts were cut "
         f"at the budget or did not end ({share(censored)})"
         f"{'' if _no_lengths(study) else ', so mean thought lengths are lower bounds'}."
     ]
@@ -107,7 +107,7 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
         f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; "
         f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts have more tokens in "
         f"{count(kept[MORE])} and fewer in {count(kept[FEWER])}. Without the correction, "
-        f"{about(tested.height * ALPHA)} would differ by chance alone if the context made no difference."
+        f"if the context made no difference, {about(tested.height * ALPHA)} would differ by chance alone on average."
     ]
 
 
@@ -121,8 +121,8 @@ def _censored(study: ThoughtStudy) -> list[str]:
     return [
         f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
         f"({share((cut + unfinished) / thoughts)})."
-        + ("" if _no_lengths(study) else " Such thoughts count with the tokens they reached, so means are lower "
-                                         "bounds and differences may be too small or too large.")
+        + ("" if _no_lengths(study) else " Such thoughts count with the tokens generated until then, so means are "
+                                         "lower bounds and differences may be too small or too large.")
     ]  # fmt: skip
 
 

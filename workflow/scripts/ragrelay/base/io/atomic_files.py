@@ -54,7 +54,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         except OSError:
             if not path.is_dir():
                 raise
-            log.info("%s: another job wrote it first", path)
+            log.info("%s: already written by another job", path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -179,7 +179,7 @@ def remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-    log.info("%s: removed (left by a killed job)", path)
+    log.info("%s: removed, because a killed job left it behind", path)
 
 
 def process_state(process: int) -> tuple[str, int]:

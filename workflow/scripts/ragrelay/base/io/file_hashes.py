@@ -77,7 +77,7 @@ def usable(folder: Path, what: str) -> bool:
     try:
         check_hashes(folder, whole=False)
     except (OSError, ValueError, KeyError) as error:
-        log.warning("%s: a damaged %s (%s); it is rebuilt", folder, what, error)
+        log.warning("%s: rebuilding the damaged %s (%s)", folder, what, error)
         check_writable(f"a damaged {what} is in", folder)
         remove_folder(folder)
         return False
@@ -85,13 +85,13 @@ def usable(folder: Path, what: str) -> bool:
 
 
 def _adopt(path: Path) -> None:
-    log.warning("%s: no hashes (from an older version); trusted as it is, and hashed from now on", path)
+    log.warning("%s: no hashes, because an older version wrote it; trusted as it is now, and checked from now on", path)
     if read_only():
         return
     try:
         write_hashes(path)
     except OSError as error:
-        log.warning("%s: its hashes can't be written (%s)", path, error)
+        log.warning("%s: can't write the hashes (%s)", path, error)
 
 
 def _place(path: Path) -> Path:

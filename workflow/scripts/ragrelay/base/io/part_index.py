@@ -88,7 +88,7 @@ def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
         keys = np.split(np.frombuffer(content, "<u8", sum(rows), DIGEST_BYTES), np.cumsum(rows)[:-1])
         return dict(zip(names, map(IndexedPart, versions, keys), strict=True)) if told["key"] == [*key] else {}
     except UNREADABLE as error:
-        log.info("%s: parts are indexed again (%s)", folder, error)
+        log.info("%s: rebuilding the index of the parts (%s)", folder, error)
         return {}
 
 
@@ -102,4 +102,4 @@ def write_index(folder: Path, key: Sequence[str], parts: Mapping[str, IndexedPar
         with atomic(folder / NAME) as temporary, temporary.open("wb") as file:
             file.writelines([hashlib.sha256(content).digest(), content])
     except OSError as error:
-        log.info("%s: not written (%s); the next job hashes the same parts again", folder / NAME, error)
+        log.info("%s: can't write the index (%s); the next job will hash the same parts again", folder / NAME, error)

@@ -39,7 +39,7 @@ def _link(part: Path, path: Path) -> None:
     try:
         os.link(part, path)
     except FileExistsError:
-        log.info("%s: another process made it first", path)
+        log.info("%s: already created by another process", path)
     except OSError:
         with atomic(path) as temporary:
             shutil.copyfile(part, temporary)

@@ -32,12 +32,14 @@ def staged_model(model: str, revision: str | None) -> str:
     source = fetch(model, revision, f"generator model {model!r}") if on_hub(model) else Path(model_path(model))
     folder = os.path.expandvars(Path(named).expanduser())
     if "$" in folder:
-        log.warning("config key stage_models: %s is not set here; %s is read from its own folder", named, model)
+        log.warning(
+            "config key stage_models: %s is not set on this machine; reading %s from the original folder", named, model
+        )
         return model_path(model)
     try:
         return str(_copied(source, Path(folder) / f"ragrelay-models-{os.getuid()}"))
     except OSError as error:
-        log.warning("config key stage_models: no copy (%s); %s is read from its own folder", error, model)
+        log.warning("config key stage_models: copying failed (%s); reading %s from the original folder", error, model)
         return model_path(model)
 
 

@@ -31,7 +31,9 @@ class Local(DatasetSource):
         for alternatives in NEEDED:
             if not any((folder / file).is_file() for file in alternatives):
                 raise InputError(
-                    f"{place}.path'", f"no file {folder / alternatives[0]}", "this file next to the others"
+                    f"{place}.path'",
+                    f"no file {folder / alternatives[0]}",
+                    "this file beside the dataset's other files",
                 )
         several = [file for file in PASSAGES if (folder / file).is_file()]
         if len(several) > 1:

@@ -26,7 +26,7 @@ def read_subtopics(path: Path) -> pl.DataFrame:
     for number, (qid, subtopic, docno, label) in trec_lines(path, "qid", "subtopic", "docno", "label"):
         place, judged = f"{path}, line {number}", (qid, docno, subtopic)
         if not LABEL.fullmatch(label):
-            raise InputError(place, f"label {label!r}", "an integer of at most 6 digits")
+            raise InputError(place, f"label {label!r}", "an integer with at most 6 digits")
         if judged in seen:
             found = f"duplicate qid {qid!r}, docno {docno!r} and subtopic {subtopic!r} (first on line {seen[judged]})"
             raise InputError(place, found, "each judgement once")

@@ -133,7 +133,7 @@ class Vllm(Generator):
         """Check that no decoding key is null, and that a repetition window comes with a repetition penalty."""
         for key in (*DECODING, *PENALTIES):
             if given.get(key, ...) is None:
-                raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, with which the server decides")
+                raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, where the server decides")
         if self.repetition_window is not None and self.repetition_penalty == 1:
             expected = "key repetition_penalty too, other than 1"
             raise InputError(f"{place}.repetition_window'", "a key that has no effect on its own", expected)

@@ -78,7 +78,7 @@ def _check_once(rows: pl.DataFrame) -> None:
     for row in twice.head(1).iter_rows(named=True):
         first, again = twice.join(twice.head(1).select(KEY), on=KEY)["place"].head(2)
         what = "query {qid} with retriever {retriever}, ordering {ordering}, k {k}, seed {seed}".format(**row)
-        raise InputError(again, f"a second answer to {what} (the first: {first})", "only one answer for each")
+        raise InputError(again, f"a second answer to {what} (the first: {first})", "one answer per combination")
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:

@@ -32,8 +32,8 @@ def checked_passages(
     once = answers.unique([*KEY, "answer"], keep="first", maintain_order=True)
     for row in once.filter(once.select(KEY).is_duplicated()).head(1).iter_rows(named=True):
         first, again = once.join(once.filter(place=row["place"]).select(KEY), on=KEY)["place"].head(2)
-        found = f"another answer to query {row['qid']} with passage {row['docno']}, seed {row['seed']}"
-        raise InputError(again, f"{found} (the first: {first})", "only one answer for each")
+        found = f"a second answer to query {row['qid']} with passage {row['docno']}, seed {row['seed']}"
+        raise InputError(again, f"{found} (the first: {first})", "one answer per combination")
     return once
 
 

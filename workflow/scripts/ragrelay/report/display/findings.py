@@ -82,6 +82,7 @@ def counts(row: Mapping[str, Any]) -> str:
 def needed(text: str) -> str:
     """Rewrite a table's remark for use in a sentence: `, 12 needed` at its end becomes `, but 12 are needed`."""
     text = text.replace("1 of 1 queries have", "the only query has")
+    text = re.sub(r"differ from the most frequent (\w+)", r"have a \1 other than the most frequent value", text)
     return re.sub(r", (\S+) needed(?=\)?$)", r", but \1 are needed", text)
 
 
@@ -90,9 +91,9 @@ def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
     if row["verdict"] == TOO_FEW or not row["remark"]:
         return ""
     head, _, why = row["remark"].partition(":")
-    of = f" with {name}" if name else ""
-    head = f"the differences{of} are skewed" if head == "skewed differences" else f"{head}{of}"
-    return f"{head[0].upper()}{head[1:]}:{why}."
+    where = f"{'at' if name.startswith('k = ') else 'with'} {name}, " if name else ""
+    said = f"{where}{'the differences are skewed' if head == 'skewed differences' else head}"
+    return f"{said[0].upper()}{said[1:]}:{why}."
 
 
 def with_remark(text: str, remark: str) -> str:

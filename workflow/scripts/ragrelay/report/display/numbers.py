@@ -70,4 +70,4 @@ def counted(amount: int, noun: str, plural: str | None = None) -> str:
 def about(expected: float) -> str:
     """Round an expected number, and format it as ``about 2`` or ``fewer than 1``."""
     whole = round(expected)
-    return f"about {count(whole)}" if whole else "fewer than 1"
+    return f"about {count(whole)}" if whole else "less than 1"

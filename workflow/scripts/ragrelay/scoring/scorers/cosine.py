@@ -108,7 +108,7 @@ class CosineMeasure:
                 self._references = _read(path, hashes)
                 return facts
             except UNREADABLE as error:
-                log.warning("%s: damaged reference embeddings (%s); they are made again", path, error)
+                log.warning("%s: damaged reference embeddings (%s); computing them again", path, error)
         check_writable("complete reference embeddings are not in", path)
         before_work()
         check_known(f"scorer model {self.scorer.model!r}", "references", distinct.values(), self.model.tokenizer)
@@ -118,7 +118,7 @@ class CosineMeasure:
         with atomic(path) as temporary:
             temporary.write_bytes(buffer.getvalue())
         write_hashes(path)
-        log.info("references %s: %d texts embedded", name, len(hashes))
+        log.info("references %s: embedded %d texts", name, len(hashes))
         self._references = _read(path, hashes)
         return facts
 

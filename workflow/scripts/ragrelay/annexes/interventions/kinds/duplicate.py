@@ -13,8 +13,8 @@ class Duplicate(OfOwnPassages):
     """
 
     effect: ClassVar = (
-        "repeating a relevant passage changes P by {effect} more than repeating a non-relevant one from the same "
-        "position"
+        "the effect on P of repeating a relevant passage, minus the effect of repeating a non-relevant one from the "
+        "same position, is {effect}"
     )
     measured: ClassVar = False
     about: ClassVar = "P with a copy at the end minus P without it"

@@ -13,8 +13,8 @@ class LeaveOut(OfOwnPassages):
     """
 
     effect: ClassVar = (
-        "having a relevant passage in the context changes P by {effect} more than having a non-relevant one at the "
-        "same position"
+        "the effect on P of a relevant passage in the context, minus the effect of a non-relevant one at the same "
+        "position, is {effect}"
     )
     about: ClassVar = "P with it minus P without it"
     sign: ClassVar = -1

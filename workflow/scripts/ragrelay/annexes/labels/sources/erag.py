@@ -50,7 +50,7 @@ class Erag(ContinuousSource):
             if kind.from_file:
                 raise InputError(f"{place}.scorer'", found, "a scorer that can score other texts")
             if kind.judges():
-                raise InputError(f"{place}.scorer'", found, "a scorer that asks no generator")
+                raise InputError(f"{place}.scorer'", found, "a scorer that doesn't use a generator")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """Return the job that labels passages with the source's scorer."""
