@@ -36,7 +36,7 @@ def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], 
     damage(part)
     faulty.study.snakemake(faulty.target)
     assert attempt(faulty.log) == Attempt(cached=faulty.others + ASKED - rows, made=rows)
-    assert f"{part.name}: a damaged part" in faulty.log.read_text()
+    assert f"{part.name}: damaged part" in faulty.log.read_text()
     assert faulty.study.tables() == finished.tables()
 
 

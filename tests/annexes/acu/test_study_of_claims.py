@@ -46,7 +46,7 @@ def test_the_target_needs_claims_and_starts_one_engine_per_set_and_generator(tmp
     study = Sandbox(tmp_path / "study")
     done = study.snakemake("--dry-run", "acu", check=False)
     assert done.returncode != 0
-    assert "config key 'acu': found none; expected {claims: [...], prompts: [...]" in done.stdout + done.stderr
+    assert "config key 'acu': found no value; expected {claims: [...], prompts: [...]" in done.stdout + done.stderr
     study.config["acu"] = {
         "claims": ["demo-claims"],
         "prompts": ["claims_zeroshot", "claims_3shot"],

@@ -411,7 +411,7 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert tab.locator(".said").all_inner_texts() == [
             "P changed for 10 of 20 queries with at least one retriever; answers in “two” are better with bm25 and "
             "dense\n:\n"
-            "P changes by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
+            "mean P changes by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
         ]
         title = (
             "P changed for 10 of 20 queries with at least one retriever; answers in “two” are better with bm25 and "

@@ -143,8 +143,8 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     assert all(map(str.endswith, sentences, ends_)) and undo not in sentences[2]
     others = [
         comparison_answer(replace(compared, tests=tests.with_columns(verdict=pl.lit(word))), "one", "two").sentence
-        for tests in [compared.tests.with_columns(reason=None)]
-        for word in ("too few queries", "better")
+        for word, remark_column in (("too few queries", pl.col("remark")), ("better", pl.lit(None, pl.String)))
+        for tests in [compared.tests.with_columns(reason=None, remark=remark_column)]
     ]
     approve(APPROVED / "comparison.txt", [answer, *others, *found.sentences, *found.limits])
 

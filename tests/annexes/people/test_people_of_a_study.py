@@ -130,7 +130,7 @@ def test_answers_to_score_come_back_as_scores(study: Made) -> None:
     drawn_from.append({**cell, "retriever": "zeroshot", "ordering": "none", "k": 0})
     given = ({"rag24": str(study.folder / "people.csv")}, {"rag24": str(target)}, {"scale": [0, 3]}, CELLS._asdict())
     lines = to_score(files, *given, drawn_from, 60, 1)
-    assert lines[0].startswith("15 answers of rag24 to score") and "an interval for a gain" in lines[1]
+    assert lines[0].startswith("15 answers of rag24 to score") and "the interval of a gain" in lines[1]
     few = {"rag24": str(study.folder / "to_score/few.csv")}
     lines = to_score(files, {"rag24": None}, few, *given[2:], drawn_from, 6, 1)
     assert lines[1].startswith("rag24: after these, one cell will have only 2 scored answers, ")

@@ -137,7 +137,7 @@ def test_a_part_garbled_after_it_was_indexed_is_found_before_it_is_read_and_made
     assert [line.split(": ")[0] for line in check_cache(tmp_path)] == [str(parts[1])]
     caplog.clear()
     job = store(tmp_path)
-    assert job.held(rows("b")).is_empty() and caplog.text.count(f"{parts[1]}: a damaged part") == 1
+    assert job.held(rows("b")).is_empty() and caplog.text.count(f"{parts[1]}: damaged part") == 1
     job.add(rows("b"), {})
     assert texts(tmp_path, "b") == of("b") and texts(tmp_path, "a") == of("a")
 

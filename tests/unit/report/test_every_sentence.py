@@ -1079,7 +1079,7 @@ def alike(a: Again) -> list[str]:
     by_query = all_answers(a).drop_nulls("answer").partition_by("retriever", "ordering", "k", "qid")
     texts = [len(set(part["answer"])) for part in by_query if part.height > 1]
     same = texts.count(1) / len(texts) if texts else 0.0
-    return [f"{percent(same)} {texts.count(1):,} {len(texts):,}"] if same >= 0.005 else []
+    return [f"{texts.count(1):,} {len(texts):,} {percent(same)}"] if same >= 0.005 else []
 
 
 @says("answer_findings._positions")

@@ -180,7 +180,7 @@ def test_a_damaged_index_is_built_again(built: Built, harm: str, by: str, caplog
     else:
         index_corpus(built.collection, "bm25", PISA, built.cache, 1)
     assert built.content() == before
-    assert (f"{built.path}: a damaged index" in caplog.text) == (harm != "gone")
+    assert (f"{built.path}: rebuilding the damaged index" in caplog.text) == (harm != "gone")
     assert [path.name for path in built.path.parent.iterdir()] == [built.path.name]
 
 

@@ -206,7 +206,7 @@ def test_a_whole_part_of_other_columns_is_left_out(tmp_path: Path, caplog: pytes
     assert made.held(keys)["answer_hash"].to_list() == ["a"]
     assert made.read(made.held(keys)).equals(row("a", "r", 0.25))
     for part, wrong in zip(others, ("f1", "recall", "more", "answer_hash"), strict=True):
-        assert f"{part}: a damaged part (other columns than this store's: {wrong}" in caplog.text
+        assert f"{part}: damaged part (other columns than this store's: {wrong}" in caplog.text
     assert str(own) not in caplog.text
 
 

@@ -108,8 +108,8 @@ def alike(section: Section) -> list[str]:
     if not several or same / several < NOTEWORTHY:
         return []
     return [
-        f"With several seeds, every seed gave the same answer for {share(same / several)} of the queries in the cells "
-        f"({count(same)} of {count(several)}), so more seeds would add nothing there."
+        f"In {count(same)} of {count(several)} combinations of cell and query with several seeds "
+        f"({share(same / several)}), every seed gave the same answer, so more seeds would add nothing there."
     ]
 
 

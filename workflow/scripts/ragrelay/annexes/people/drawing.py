@@ -173,6 +173,6 @@ def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list
         parts.append(f"±{width:g}: {alone} (with a scorer of r 0.5: {half}; of r 0.8: {strong})")
     basis = "standard deviation within cells so far" if known else "assumed standard deviation"
     return [
-        f"{dataset}: scores by people that an interval for a gain, or for a difference between two retrievers, takes "
-        f"({basis}: {sd:.2f}): {'; '.join(parts)}."
+        f"{dataset}: human scores needed for the interval of a gain or of a difference between two retrievers, by the "
+        f"interval's half-width ({basis}: {sd:.2f}): {'; '.join(parts)}."
     ]
