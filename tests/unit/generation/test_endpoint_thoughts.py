@@ -117,7 +117,7 @@ def test_a_budget_that_a_server_does_not_keep(server: FakeServer, definition: di
         ):
             told(definition, request)
     server.raw = [reply("<think>a", 3, read=1)]
-    with pytest.raises(InputError, match=r"1 tokens read .* of prompt p, which has 2 tokens"):
+    with pytest.raises(InputError, match=r"1 tokens read .* from prompt p, which has 2 tokens"):
         told(definition, request)
 
 

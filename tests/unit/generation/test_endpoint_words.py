@@ -102,7 +102,7 @@ def test_a_text_is_begun_in_the_prompt(server: Judge, tmp_path: Path) -> None:
     asked(tmp_path)
     assert len(server.bodies) == 6, "replies that begin otherwise are others"
     with pytest.raises(
-        InputError, match=r"found a reply that begins with ' It is', of a chat .*expected key tokenizer"
+        InputError, match=r"found a chat endpoint, which can't prefill the reply with ' It is'; expected key tokenizer"
     ):
         asked(tmp_path, " It is", chat=True)
     assert len(server.bodies) == 6
@@ -149,7 +149,7 @@ def test_words_that_are_one(server: Judge, tmp_path: Path) -> None:
 
 
 def test_a_thinking_judge_is_refused_before_any_request(server: Judge, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"found a reasoning model .*expected thinking: none and the model's own"):
+    with pytest.raises(InputError, match=r"found a reasoning model .*expected thinking: none and thinking turned off"):
         asked(tmp_path, thinking=["<think>", "</think>"])
     assert server.bodies == []
 

@@ -411,7 +411,7 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
 
     values: list[float | None] = [0.311, 0.52, 0.4, 0.45]
     rho = "Spearman’s ρ between nDCG@5 and utility ranges from 0.31 to 0.52"
-    holm = " Verdicts use Holm’s correction; query difficulty may explain the correlation."
+    holm = " Verdicts use Holm’s correction; query difficulty may explain them."
     for sizes, n in (([36] * 4, "36"), ([36, 30, 35, 36], "30 to 36")):
         said = saying(["above zero"] * 4, values, sizes)
         assert said == f"They do with all retrievers: {rho} ({n} queries).{holm}"

@@ -39,9 +39,7 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
         found = f"invalid Python ({error.msg if isinstance(error, SyntaxError) else error})"
         raise InputError(at, found, f"a module for {place}") from None
     if function not in _names(tree):
-        raise InputError(
-            place, f"no {kind} {function!r} in {path}", "a definition with this name at the module's top level"
-        )
+        raise InputError(place, f"no {kind} {function!r} in {path}", "its definition at the module's top level")
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:

@@ -26,9 +26,7 @@ def check_file_names(grid: GridSettings) -> None:
         if len(sections) > 1:
             both = " and ".join(" × ".join(names) for names in sections)
             raise InputError(
-                "config key 'grid'",
-                f"{both}, both {joined!r} in file names",
-                "names that still differ when joined with _",
+                "config key 'grid'", f"{both}, both {joined!r} in file names", "names that still differ when joined"
             )
 
 

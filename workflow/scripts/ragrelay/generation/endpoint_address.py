@@ -134,7 +134,7 @@ def check_url(place: str, address: str) -> None:
     except ValueError:
         parts, whole = urlsplit(""), False
     if "@" in address:
-        raise InputError(place, "an address with user or password", "one without; api_key_env names the key's variable")
+        raise InputError(place, "an address with a user or password", "an address without it; use api_key_env instead")
     if parts.query or parts.fragment:
         raise InputError(place, "an address with a query or fragment (? or #)", "one without")
     if not whole or not address.isascii() or not address.isprintable() or " " in address:

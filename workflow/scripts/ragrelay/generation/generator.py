@@ -454,12 +454,6 @@ def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)
-        found = (
-            f"a reasoning model (thinking: {written}), so the words would come from its thought, not from its answer"
-        )
+        found = f"a reasoning model (thinking: {written}), whose first words are its thought's, not its answer's"
         switch = "chat_template_kwargs: {enable_thinking: false}"
-        raise InputError(
-            place,
-            found,
-            f"thinking: none and the model's setting that turns thinking off, e.g. {switch}, or another {other}",
-        )
+        raise InputError(place, found, f"thinking: none and thinking turned off, e.g. {switch}, or another {other}")

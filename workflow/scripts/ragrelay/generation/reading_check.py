@@ -74,12 +74,7 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
             "a faulty conversion",
             f"at most {MOST[0]:g} and {MOST[1]:g}; try the original model's folder instead of the GGUF file",
         )
-    log.info(
-        "%s: the perplexity is %.4g on a page of English text and %.4g on the same page when it is repeated",
-        folder,
-        first,
-        second,
-    )
+    log.info("%s: perplexity is %.4g on a page of English and %.4g when it is repeated", folder, first, second)
     if not read_only():
         write_json({"page": first, "repetition": second}, folder / READ)
 

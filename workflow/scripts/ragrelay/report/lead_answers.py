@@ -124,9 +124,7 @@ def ranked_well(facts: Facts) -> Conclusion:
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
         worse = f"with {sizes[BELOW]}, utility is lower; " if groups[BELOW] else ""
         unknown = f"with {sizes[UNDECIDED]}, we do not know; " if mixed else ""
-        remark = (
-            "Verdicts use Holm’s correction; query difficulty may explain the correlation." if groups[ABOVE] else ""
-        )
+        remark = "Verdicts use Holm’s correction; query difficulty may explain them." if groups[ABOVE] else ""
         numbers = f"{worse}{unknown}{_range_of_rho(known, facts)}"
         return Conclusion(*heading, strong, numbers, remark=remark, facts=tuple(known))
     none = [name for name in rankings if name not in names]

@@ -85,9 +85,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     columns = head[1]
     missing = [name for name in layout.required if name not in columns]
     if missing:
-        raise InputError(
-            f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"{', '.join(missing)} as well"
-        )
+        raise InputError(f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"{', '.join(missing)} too")
     for name, times in Counter(columns).items():
         if times > 1:
             raise InputError(f"{path}, line {head[0]}", f"duplicate column {name!r}", "each column once")

@@ -256,9 +256,7 @@ class PartStore:
         if part not in self._checked:
             reason = damage(part) or self._wrong_columns(part)
             if reason:
-                log.warning(
-                    "%s: damaged part (%s); its rows will be recomputed, and you can delete the file", part, reason
-                )
+                log.warning("%s: damaged part (%s); its rows are recomputed, and you can delete it", part, reason)
             self._checked[part] = not reason
         return self._checked[part]
 

@@ -100,9 +100,7 @@ def check_tokenizer_json(path: Path) -> None:
     """Raise InputError unless a ``tokenizer.json`` contains a JSON object with the key ``model``."""
     place = f"model {path.parent}"
     if not isinstance(json_object(path, place, WHOLE).get("model"), dict):
-        raise InputError(
-            path, "no mapping under key 'model'", "a tokenizer.json file in the tokenizers library's format"
-        )
+        raise InputError(path, "no mapping under key 'model'", "a file in the tokenizers library's format")
 
 
 def check_chat_template(place: str, folder: Path) -> None:
