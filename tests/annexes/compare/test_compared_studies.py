@@ -32,9 +32,7 @@ def test_compare_needs_two_studies(tmp_path: Path) -> None:
     clean = Sandbox(tmp_path / "study")
     done = clean.snakemake("--dry-run", "compare", check=False)
     assert done.returncode != 0
-    assert (
-        "config key 'compare': found no value; expected {before: <study>, after: <study>}" in done.stdout + done.stderr
-    )
+    assert "'compare': found no value; expected {before: <study>, after: <study>}" in done.stdout + done.stderr
     unknown = ("--dry-run", "compare", "--config", "compare={before: small, after: othr}")
     done = clean.snakemake(*unknown, check=False)
     missing = "config key 'compare.after': found 'othr', which has no results/othr/report/index.html; expected "

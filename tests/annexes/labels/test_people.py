@@ -211,9 +211,7 @@ def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     rows = table().with_columns(pl.col("references"))
     shown = replace(study(rows, **tables), trust=JudgeTrust(0.4, True, {"llm": ["g"]}))
     (low,) = trust_warnings(shown)
-    assert low.startswith(
-        "d: results based on labels from qrels depend on a judge whose agreement with human labels (people)"
-    )
+    assert low.startswith("d: results based on labels from qrels depend on a judge whose agreement with human labels (")
     assert low.endswith("below the threshold of 0.40 (agreement.least_kappa).")
     assert headline_warnings(shown) == [low], "the dataset's own judgements"
     assert headline_warnings(replace(shown, tables={**shown.tables, "annotations": rows.filter(kind="erag")})) == []

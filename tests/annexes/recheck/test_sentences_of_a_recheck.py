@@ -70,9 +70,7 @@ def test_bit_equal_is_said_of_all_alone_and_is_approved(tmp_path: Path) -> None:
     answer, sentence, imported, page = said
     assert answer == "All 40 regenerated answers (drawn from 100) are bit-identical to the stored ones."
     assert recheck_answer(record).question == "Is it still the same model?"
-    assert sentence.startswith(
-        "d · lm: all 40 regenerated answers (drawn from 100) are bit-identical to the stored ones"
-    )
+    assert sentence.startswith("d · lm: all 40 regenerated answers (drawn from 100) are bit-identical to the stored")
     assert "exactly 0" in sentence
     assert imported.startswith("theirs: ") and page.endswith("results/s/report/index.html.")
     assert said[:-1] == [recheck_answer(record).sentence, *recheck_sentences(record)]
