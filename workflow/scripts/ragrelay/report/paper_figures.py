@@ -1,4 +1,4 @@
-"""Draw figures for a paper (one or two columns wide): mean P, differences per query, and doses of relevance."""
+"""Draw figures for a paper (one or two columns wide): mean P, differences per query, and P by dose of relevance."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -91,7 +91,7 @@ class Page:
             sentences: Returns a study's sentences.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
-            most_rows: Maximum number of rows on the page. The studies share a sixth of this number equally.
+            most_rows: Maximum number of rows on the page; each table gets a sixth, divided by the number of studies.
 
         Returns:
             For each study, the template's values: anchor, where (the study's title), answer, sentences and parts.
