@@ -91,7 +91,7 @@ class Ictf(OfWords):
 
 
 class Scq(OfWords):
-    """Mean, maximum and sum of (1 + ln cf) · ln(1 + N / df), the similarity to the collection, over the query's words.
+    """Mean, maximum and sum of the query words' similarities to the collection, (1 + ln cf) · ln(1 + N / df).
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
@@ -104,7 +104,7 @@ class Scq(OfWords):
 
 
 class Var(OfWords):
-    """Mean, maximum and sum over words; per word, the standard deviation of (1 + ln tf) · ln(1 + N / df) over passages.
+    """Mean, maximum, sum over words of the standard deviation of (1 + ln tf) · ln(1 + N / df) over the word's passages.
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
