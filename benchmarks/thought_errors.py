@@ -65,7 +65,7 @@ LABELS = {
     "equal spread": "equal spread on both sides", "half the spread on one side": "one side has half the other's spread",
     "a quarter of the spread on one side": "one side has a quarter of the other's spread",
     **{f"{share}% run into the budget": f"{share}% of one side's thoughts hit the budget" for share in (3, 6, 10)},
-    **{f"{factor} times as long, budget {budget}": f"one side's thoughts are {factor} times as long; budget {budget:,}"
+    **{f"{factor} times as long, budget {budget}": f"thought lengths in the ratio {factor} to 1; budget {budget:,}"
        for factor in (1.3, 2, 3) for budget in BUDGETS},
 }  # fmt: skip
 """How the page shows the data in a record."""
@@ -110,7 +110,7 @@ def table(path: Path) -> str:
     for title, one in json.loads(path.read_text(encoding="utf-8"))["figures"].items():
         word, size, data = title.replace(": ", ", ", 1).split(", ", 2)
         rows.setdefault((word, data), {})[int(size.split()[0])] = f"{100 * one['value']:.1f}"
-    lines = [["rate of", "simulated thoughts", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
+    lines = [["rate", "simulated thoughts", *(f"n = {n}" for n in SIZES)], ["---"] * (len(SIZES) + 2)]
     lines += [
         [word.replace("true", "correct").replace("word", "verdicts"), LABELS.get(data, data), *(row[n] for n in SIZES)]
         for (word, data), row in rows.items()

@@ -123,8 +123,8 @@ def figures() -> list[dict[str, Any]]:
 def table() -> str:
     """Markdown of ``figures``, of the slopes per 0.1 of nDCG@k."""
     parts = ("query", "retriever", "query x retriever", "seed")
-    variances = (f"variance by {part}".replace(" x ", " × ") for part in parts)
-    head = ["k", "relay slope per 0.1 nDCG@k", "adjusted slope", *variances, "SD of slopes over queries"]
+    variances = (f"variance due to {part}".replace(" x ", " × ") for part in parts)
+    head = ["k", "relay slope per 0.1 nDCG@k", "adjusted relay slope", *variances, "SD of slopes over queries"]
     lines = [head, ["---"] * len(head)]
     for row in figures():
         slopes = ["{:.3f} [{:.3f}, {:.3f}]".format(*(end / 10 for end in row[name])) for name in ("relay", "adjusted")]
