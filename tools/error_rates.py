@@ -42,7 +42,7 @@ COLUMNS = {
     "language model, 40% zeros or more": "language model, columns with at least 40% zeros",
     **{
         f"−{steady} steady, a refusal (+{large}) on {share}%": f"+{large} for the {share}% of queries "
-        f"that are refused, −{steady} for the others"
+        f"refused, −{steady} for the others"
         for steady, large, share in (
             ("0.02", "0.38", 5),
             ("0.02", "0.18", 10),
@@ -68,9 +68,9 @@ RELAY = {
     },
     "5 retrievers that share most contexts": "5 retrievers; most contexts are the same",
     "10 retrievers that share most contexts": "10 retrievers; most contexts are the same",
-    "two retrievers that share half of their contexts": "2 retrievers; same context for half of the queries",
+    "two retrievers that share half of their contexts": "2 retrievers; same context for half the queries",
     "five retrievers that share contexts and lead by a constant elsewhere":
-        "5 retrievers; same context for half of the queries; on the others, each beats the next by a constant",
+        "5 retrievers; same context for half the queries; on the others, each beats the next by a constant",
     "slopes that differ by query (sd 0.29), measure's sd 0.16":
         "10 retrievers; slopes differ between queries (SD 0.29); the measure has SD 0.16",
     "slopes that differ by query (sd 0.43), measure's sd 0.35":
@@ -81,7 +81,7 @@ FEW = {
     "uncorrelated, dependent": "uncorrelated but dependent",
     "two values, spread unequal": "measure with two values; utility has unequal spread",
     "test": "significant test",
-    "test and interval": "significant test, and the interval excludes 0",
+    "test and interval": "significant test, interval excludes 0",
     "verdict": "verdict",
 }
 PANELS = {
