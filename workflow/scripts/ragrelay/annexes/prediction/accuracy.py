@@ -1,4 +1,4 @@
-"""Compute predictors' AUROC and rank errors, and compare the predictors' rank correlations."""
+"""Compute each predictor's AUROC and rank errors, and test differences between predictors' rank correlations."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -75,10 +75,10 @@ COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
 def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Compute AUROC (for gain) and sMARE (for every target) for each predictor in each cell.
 
-    Returns the columns in COLUMNS except STUDY_PART. AUROC is computed as in DeLong, DeLong and Clarke-Pearson (1988),
-    with Student's t interval on the logit scale and the Mann-Whitney test's p-value. sMARE is computed as in Faggioli
-    et al., Information Retrieval Journal 2022, with Student's t interval over queries; its chance level, for random
-    ranks, is (1 - 1 / n^2) / 3. Holm's correction covers all predictors with the same cell, target and statistic.
+    Returns the columns in COLUMNS except STUDY_PART. AUROC is computed as in DeLong, DeLong and Clarke-Pearson (1988);
+    its interval uses Student's t on the logit scale, and its p-value is from the Mann-Whitney test. sMARE is computed
+    as in Faggioli et al. (2022), with a t interval over queries; random ranks would give (1 - 1 / n^2) / 3. Holm's
+    correction covers all predictors, separately for each cell, target and statistic.
     """
     rows = []
     for cell in cells:
@@ -93,7 +93,7 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
-    """Compute the AUROC of ``x`` as a classifier of ``positive`` queries, with interval and p-value."""
+    """Compute how well ``x`` separates ``positive`` queries from the others (AUROC), with an interval and a p-value."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
         return {"reason": "fewer than two queries with, or without, a gain"}
@@ -110,7 +110,7 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
 
 
 def smare(x: Array, y: Array) -> dict[str, object]:
-    """Return the scaled mean absolute rank error (sMARE) between ``x`` and ``y``, with interval and chance level."""
+    """Return the scaled mean absolute rank error (sMARE) between ``x`` and ``y``, its interval and its chance level."""
     if reason := no_coefficient(y, x, "the predictor", "the target"):
         return {"reason": reason}
     n, errors = len(x), sare(x, y)
@@ -126,7 +126,7 @@ def sare(x: Array, y: Array) -> Array:
 
 
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
-    """Compute each query's scaled absolute rank error (sARE) for every predictor of P and of the gain.
+    """Compute each query's scaled absolute rank error (sARE) for every predictor, with P and the gain as targets.
 
     Returns the columns in SARE_COLUMNS except STUDY_PART. The mean error over queries is the predictor's sMARE. A
     predictor whose sMARE is undefined has no rows.
@@ -148,11 +148,11 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
-    """Compare each predictor's rho with the rho of the cell's best predictor and of the retrieval measure.
+    """Compare each predictor's rho with two others in the same cell: the best predictor's and the retrieval measure's.
 
     Returns the columns in COMPARED_COLUMNS except STUDY_PART. Differences are tested with a jackknife over queries. The
     best predictor is chosen on the same queries, so part of the lead is due to chance. A difference that is significant
-    after Holm's correction is therefore evidence against the other predictor, but not for the best predictor.
+    after Holm's correction therefore suggests that the other predictor isn't the best, but doesn't show which one is.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]
     table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)
@@ -183,7 +183,7 @@ def _rho(x: Array, y: Array) -> float | None:
 
 
 def rho_difference(x: Array, z: Array, y: Array) -> dict[str, object]:
-    """Test the difference rho(``x``, ``y``) - rho(``z``, ``y``) over the queries with a value in all three columns."""
+    """Test the difference rho(``x``, ``y``) - rho(``z``, ``y``) over the queries with values in all three arrays."""
     known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
     row: dict[str, Any] = {"n": int(known.sum())}
     reasons = [no_coefficient(y[known], column[known], "a predictor", "the target") for column in (x, z)]

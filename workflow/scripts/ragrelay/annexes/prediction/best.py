@@ -1,4 +1,4 @@
-"""Find each cell's best predictor, and test its rho against the best rho on shuffled targets."""
+"""Find each cell's best predictor, and compare its rho with the best rhos for shuffled targets."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -53,10 +53,10 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
     """Find and test the best predictor for each cell and target.
 
-    Returns the columns in COLUMNS except STUDY_PART. The test compares the largest rho with the largest rho on shuffled
-    targets (Westfall and Young 1993), so the choice of the best predictor is accounted for. Queries without a value for
-    a predictor get the middle rank. A verdict is positive if p < 0.05 after Holm's correction, which covers all cells
-    with the same target, the same reference set and a retriever in ``rankings``. Gain and utility contain P_0 and its
+    Returns the columns in COLUMNS except STUDY_PART. The largest rho of any predictor is compared with the largest rho
+    for each shuffle of the target (Westfall and Young 1993), so the test accounts for choosing the best. Queries
+    without a value for a predictor get the middle rank. A verdict is positive if p < 0.05 after Holm's correction over
+    the cells with the same target and reference set, for retrievers in ``rankings``. Gain and utility contain P_0's
     noise, so predictors computed from the zero-shot answer correlate with gain and utility even if no context helps.
     For these targets, a predictor must also correlate with P given P_0; otherwise the verdict is `not beyond P₀`.
     """
@@ -136,9 +136,9 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
 def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, object]:
     """Test whether the predictor in column ``place`` of ``ranks`` correlates with P given P_0 (partial rho).
 
-    All ranks are regressed on P_0's rank and the square of this rank, because the relation needn't be linear. The
-    residuals of P are shuffled and regressed again (Freedman and Lane 1983). Each shuffle contributes the largest
-    partial rho of all predictors, so the test accounts for choosing the best predictor.
+    The ranks of P and of all predictors are regressed on P_0's rank and its square, because the relation needn't be
+    linear. For the p-value, P's residuals are shuffled and regressed again (Freedman and Lane 1983). Each shuffle
+    contributes the largest partial rho of all predictors, so the test accounts for choosing the best predictor.
     """
     left = rest_given(p0)
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
@@ -153,7 +153,7 @@ def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed
 
 
 def rest_given(p0: Array) -> Callable[[Array], Array]:
-    """Return a function that regresses columns on the rank of ``p0`` and its square, and returns unit-length residuals.
+    """Return a function that regresses columns on ``p0``'s rank and squared rank, and scales the residuals to length 1.
 
     If P_0 determines a column completely, the column's residuals are 0.
     """

@@ -29,7 +29,7 @@ KEYS = [*CELL_COLUMNS, "target"]
 
 @dataclass(frozen=True)
 class PredictedCell:
-    """A cell's predictors and targets: arrays (n,) keyed by name, with NaN if a query has no value.
+    """The values of predictors and targets in a cell, as arrays (n,) keyed by name. Missing values are NaN.
 
     ``names``: the cell's retriever, ordering, k and references; ``qids``: the n queries' ids.
     """
@@ -40,7 +40,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """Yield target name, predictor name, predictor values and target values, for queries with both values."""
+        """Yield (target, predictor, predictor's values, target's values) for every pair; drop incomplete queries."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)
@@ -48,10 +48,10 @@ class PredictedCell:
 
 
 def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
-    """Return the predictors, with the sign reversed if smaller values predict a larger ``target``.
+    """Return the predictors' values, with the sign reversed for predictors that fall as ``target`` rises.
 
-    The more certain a generator is without a context, the less a context can add. For gain and utility, the sign of
-    predictors computed from zero-shot answers is therefore flipped.
+    The more certain a generator is without a context, the less a context can add. Predictors computed from zero-shot
+    answers therefore get opposite signs for P and for gain or utility.
     """
     turned = {predictor.name for predictor in predictors({}) if not predictor.rising}
     if target in (GAIN, UTILITY):
@@ -60,7 +60,7 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """Map predictors to their stages, in order of stage. ``names``: additional predictors, named after scorers."""
+    """Map every predictor to its stage, sorted by stage. ``names``: names that may include `agreement_<scorer>`."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
@@ -77,7 +77,7 @@ def evaluated_ordering(orderings: Sequence[str]) -> str:
 def predicted_cells(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, retrieval: Mapping[str, pl.DataFrame], measure: str
 ) -> Iterator[PredictedCell]:
-    """Yield a cell for each retriever, k and reference set (except unseen sets), in the evaluated ordering.
+    """Yield the cells of one ordering (evaluated_ordering): all retrievers, ks and reference sets except unseen ones.
 
     ``predictions`` and ``retrieval``: tables keyed by retriever; ``utility``: the utility table.
     """

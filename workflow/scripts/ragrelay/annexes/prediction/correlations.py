@@ -1,4 +1,4 @@
-"""Correlate predictors with targets over queries, with and without adjusting for P_0, and over a query's contexts."""
+"""Correlate predictors with targets over queries (also given P_0), and over the contexts of each query."""
 
 from collections.abc import Iterable, Mapping
 
@@ -36,7 +36,7 @@ def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed:
     """Correlate each predictor with each target in every cell.
 
     Returns the columns in COLUMNS except STUDY_PART. Coefficients, intervals and tests are computed as in
-    analysis.correlation. Holm's correction covers all predictors with the same cell, target and coefficient.
+    analysis.correlation. Holm's correction covers all predictors, separately for each cell, target and coefficient.
     """
     rows: list[dict[str, object]] = []
     for cell in cells:
@@ -61,7 +61,7 @@ def as_measures(predictions: pl.DataFrame, ordering: str) -> pl.DataFrame:
 
 
 def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Return partial correlations between predictors and P given P_0, by cell (columns GIVEN_P0 without STUDY_PART)."""
+    """Compute each cell's partial correlations of predictors and P given P_0 (columns GIVEN_P0 without STUDY_PART)."""
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     tables = [
         coupling.couplings(seen.filter(retriever=retriever), as_measures(table, ordering))
@@ -75,8 +75,8 @@ def predictors_within_queries(
 ) -> pl.DataFrame:
     """Correlate predictors with P over each query's contexts (columns WITHIN without STUDY_PART).
 
-    Only predictors that depend on the retriever are included. Predictors computed before retrieval or from zero-shot
-    answers are left out.
+    Predictors computed before retrieval or from zero-shot answers are left out, because they don't depend on the
+    context.
     """
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     measures = pl.concat(

@@ -1,4 +1,4 @@
-"""Use predictions to decide which queries get a context, and which k or retriever to use."""
+"""Use predictions to decide for each query whether to use a context, and which k or retriever."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -69,7 +69,7 @@ def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
     """Compute selective-retrieval curves: mean P against the share of queries answered with context.
 
     Returns the columns in CURVE_COLUMNS except STUDY_PART. Intervals for mean P contain both Student's and Hall's
-    intervals. The curve for chance is a straight line. Queries with equal predictions are sorted by id.
+    intervals. The curve for chance is a straight line. Ties between predictions are broken by query id.
     """
     rows = [row for cell in cells for row in _curves(cell, seed)]
     return pl.DataFrame(rows, schema=CURVE_SCHEMA)
@@ -106,11 +106,11 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
 
 
 def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
-    """Compute each policy's regret against the oracle, and compare the predicted choice with the best fixed option.
+    """Compute each policy's regret against the oracle, and compare predicted choices with the best fixed option.
 
-    Returns the columns in POLICIES_COLUMNS except STUDY_PART. Ridge regressions, fitted on the other folds of queries,
-    use the predictors available before generation. They predict each option's P, or the gain if the choice is between
-    context and no context. The best fixed option is chosen on the evaluated queries, which favours this option.
+    Returns the columns in POLICIES_COLUMNS except STUDY_PART. Ridge regressions on the predictors available before
+    generation, fitted on other folds of queries, predict each option's P, or the gain if the choice is between context
+    and no context. The best fixed option is chosen on the evaluated queries, which favours this option.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):

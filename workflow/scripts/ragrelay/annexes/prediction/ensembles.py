@@ -68,7 +68,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model; ``predict`` maps rows of predictors to predictions."""
+    """A fitted model. ``predict`` maps an array of predictors, with a row per query, to predictions."""
 
     predict: Callable[[Array], Array]
 
@@ -117,7 +117,7 @@ def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = l
 
 
 def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
-    """Fit a ridge regression on sign(x) ln(1 + |x|) of each predictor x; for x >= 0, this is the paper's ln(1 + x)."""
+    """Fit a ridge regression on sign(x) ln(1 + |x|) for each predictor x; for x >= 0, this is the paper's ln(1 + x)."""
     return ridge(x, y, seed, lambda rows: np.sign(rows) * np.log1p(np.abs(rows)))
 
 
@@ -161,15 +161,15 @@ def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
 
 
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Return out-of-fold predictions, centred by subtracting the mean target of each prediction's training queries.
+    """Return out-of-fold predictions, each minus the mean target of the queries on which its model was trained.
 
-    This mean is lower if held-out targets are higher. Without centring, pure noise would therefore have a rho below 0.
+    If held-out targets are high, this mean is low. Without the subtraction, pure noise would therefore have rho < 0.
     """
     return out_of_fold(model, x, y, seed) - out_of_fold(mean_of_fitted, x, y, seed)
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Return the names and values (n, predictors) of predictors available before (PRE) or after (POST) generation."""
+    """Return names and values (n, predictors) of the predictors available at ``known``: before or after generation."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -182,10 +182,10 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 
 
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Evaluate every model in each cell, for targets P and gain, with predictors available before or after generation.
+    """Evaluate every model in each cell for P and for the gain, with predictors available before and after generation.
 
-    Returns the columns in COLUMNS except STUDY_PART. P-values, intervals and the statistics given P_0 come from
-    permutation tests. Gradient boosting isn't tested, because permutations would take too long.
+    Returns the columns in COLUMNS except STUDY_PART. Intervals and p-values, except p_with_p, are based on
+    permutations. Gradient boosting isn't tested, because permutations would take too long.
     """
     rows = [row for cell in cells for row in _of_cell(cell, seed)]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -215,14 +215,13 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 
 
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, object]:
-    """Evaluate out-of-fold predictions: rho with interval and p-value, and R squared, or the reason why rho is missing.
+    """Return rho, its interval and p-value, and R squared for out-of-fold predictions, or why rho is missing.
 
-    Predictions for two queries share training queries, so rho varies more than for independent pairs. The complete
-    cross-validation, with all fits and choices, is therefore repeated on ``permutations`` permuted targets. The
-    two-sided p-value comes from the resulting rhos (the observed rho included), and is exact if the predictors are
-    uninformative. Two intervals are computed on Fisher's z, from quantiles of these rhos (Hall's method) and with a
-    jackknife over queries; on each side, the outer end is used. The interval therefore excludes 0 only if p < 0.05.
-    With 0 permutations, there is no interval and no p-value.
+    The models share training queries, so predictions aren't independent, and rho varies more than for independent
+    pairs. The complete cross-validation is therefore repeated with permuted targets. The two-sided p-value compares rho
+    with the resulting rhos, and is exact if the predictors are uninformative. The interval joins two intervals on
+    Fisher's z: one uses quantiles of these rhos (Hall's method), the other a jackknife over queries. It therefore
+    excludes 0 only if p < 0.05. With 0 permutations, there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -267,12 +266,12 @@ def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int
 def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
     """Test whether out-of-fold predictions of the gain (``p`` - ``p0``) correlate with ``p`` given ``p0``.
 
-    The gain contains P_0 and its noise, so predictions of that noise correlate with the gain even if contexts add
-    nothing. given_p0 is the partial rho between predictions and P given P_0. The residuals of P on P_0 and its square
-    are permuted ``permutations`` times, and the resulting gains are predicted again (Freedman and Lane 1983).
-    p_given_p0 is the share of partial rhos, the observed rho included, that are at least as large as the observed rho.
-    If P_0 is only a noisy sign of a query's ease, predictors of ease correlate with P even given P_0, and also predict
-    the noise in P_0. Such predictions don't increase with P, which rho_with_p and p_with_p (Student's t) test.
+    The gain contains P_0's noise, so predictions of this noise correlate with the gain even if contexts add nothing.
+    given_p0 is the partial rho between predictions and P given P_0. P is regressed on P_0 and its square, the residuals
+    are permuted ``permutations`` times, and the resulting gains are predicted (Freedman and Lane 1983). p_given_p0 is
+    the share of partial rhos, the observed rho included, that are at least as large as the observed rho. Predictors of
+    a query's ease correlate with P even given P_0 (a noisy measure of ease), and predict P_0's noise. But such
+    predictions don't increase with P; rho_with_p and p_with_p (Student's t) test whether predictions do.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

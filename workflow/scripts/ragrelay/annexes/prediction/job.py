@@ -41,10 +41,10 @@ def predict_utility(
 ) -> pl.DataFrame:
     """Compute every predictor for a retriever's queries and contexts, and return the table of predictions.
 
-    ``files``: paths of queries, run, contexts and terms; optionally, of uses (context use) and of models' scores.
-    ``consistency``: files keyed by scorer; ``answers``: files with the retriever's answers and with zero-shot answers;
-    ``contexts``: every ordering and k; ``dense``: definition and index of the retriever that provides dense vectors, or
-    None; ``shown``: files with the contexts of imported answers.
+    ``files``: the files queries, run, contexts and terms; optionally, uses (context use) and files with models' scores.
+    ``consistency``: files with self-consistency, keyed by scorer; ``answers``: files with the retriever's answers and
+    the zero-shot answers; ``contexts``: all pairs of ordering and k; ``dense``: definition and index of the retriever
+    that provides dense vectors, or None; ``shown``: files that list the passages in imported answers' contexts.
     """
     known = Settings(**settings)
     queries = pl.read_parquet(files["queries"])

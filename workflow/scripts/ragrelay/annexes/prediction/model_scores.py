@@ -24,8 +24,8 @@ Scores = dict[str, list[float | None]]
 class ModelScores:
     """Models' scores for passages, contexts and answers, keyed by qid.
 
-    For each query, ``passages`` maps the scores' names to lists of scores, best passage first; ``wholes`` maps k to the
-    score of the complete context; ``consistencies`` maps scorers to the answers' consistency by ordering and k.
+    For each query, ``passages`` maps a score's name to the passages' scores in rank order; ``wholes`` maps k to the
+    score of the complete context; ``consistencies`` maps a scorer to the answers' consistency by ordering and k.
     """
 
     passages: Mapping[str, Scores] = field(default_factory=dict)
@@ -38,8 +38,8 @@ def model_scores(
 ) -> ModelScores:
     """Read all models' scores for ``contexts`` (qid, rank, docno).
 
-    ``files``: paths for any of the keys likelihoods, reranker, cross_encoder, judge and quality; ``consistency``: paths
-    keyed by scorer.
+    ``files``: paths keyed by likelihoods, reranker, cross_encoder, judge or quality (all optional); ``consistency``:
+    paths keyed by scorer.
     """
     by_name = {}
     wholes: dict[str, dict[int, float]] = {}
@@ -72,11 +72,11 @@ def model_scores(
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, object]]:
-    """Count the passages in contexts that have no quality value in the file ``path``; the keys are what, count and of.
+    """Count the passages in contexts for which the file ``path`` has no quality value (keys what, count and of).
 
-    ``contexts``: files with contexts' passages (rank, docno). Passages at ranks up to ``k`` need a quality value, and
-    so do passages without a rank, which come from imported answers. Raises InputError if the file is invalid or has no
-    quality value for any of the passages.
+    ``contexts``: files that list contexts' passages (rank, docno). Passages at ranks up to ``k`` need a quality value,
+    and so do passages without a rank, which come from imported answers. Raises InputError if the file is invalid or has
+    no quality value for any of the passages.
     """
     quality = read_quality(path)
     needed = pl.concat(

@@ -31,7 +31,7 @@ def best_table(study: PredictedStudy) -> Table:
 
 
 def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Table:
-    """Build the table of predictors of P and gain, with rho, rho given P_0, AUROC and sMARE; largest |rho| first."""
+    """Build the table of predictors of P and gain, with rho, rho given P_0, AUROC and sMARE, sorted by |rho|."""
     keys = [*KEYS, "predictor"]
     shown = study["prediction_correlation"].filter(pl.col("target").is_in([P, GAIN]), coefficient="spearman")
     given_p0 = study["prediction_given_p0"].select(

@@ -1,4 +1,4 @@
-"""Define the base class for predictors, which compute a number for a query or context without judgements."""
+"""Define the base class for predictors, which compute a number for a query or context without using judgements."""
 
 import functools
 import importlib
@@ -58,7 +58,7 @@ class Predictor(ABC):
         """Create this class's predictors for a study.
 
         Args:
-            named: Lists of names, such as the study's scorers; some classes create a predictor for each name.
+            named: Lists of names, keyed by type (such as `scorers`), for classes that create a predictor per name.
 
         Returns:
             The predictors; by default, a single instance of the class.
@@ -83,12 +83,12 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, object]) -> list[Predictor]:
-    """Create all predictors for a study. ``named``: lists of names; some classes create a predictor for each name."""
+    """Create all predictors for a study. ``named``: lists of names for classes that create a predictor per name."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 
 def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:
-    """Return the predictor's value for ``subject``, and the reason if there is no value; one of the two is None."""
+    """Return the predictor's value for ``subject`` and None, or None and the reason why there is no value."""
     try:
         value = float(predictor.value(subject))
     except UndefinedError as undefined:

@@ -36,7 +36,7 @@ class Prediction:
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
-        """Return an input function that lists the files of ``patterns`` for every dataset."""
+        """Return an input function that lists a generator and scorer's files for ``patterns`` in every dataset."""
         names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
@@ -56,7 +56,7 @@ class Prediction:
         return self.study.retriever(source) if source else None
 
     def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the receipt of the index with a job's dense vectors, or an empty list if the job uses none."""
+        """Return the index receipt for a job's dense vectors, or an empty list if the job uses no dense vectors."""
         source = self.vector_source(wildcards.retriever)
         index = self.study.retrieval.kind(source).index_definition() if source else None
         return [self.study.retrieval.index_receipt(wildcards.dataset, index)] if index else []

@@ -26,7 +26,7 @@ AT_ONCE = 2_000
 
 
 def score_agreement(answers: KeyedFiles, definition: Mapping[str, object], threads: int) -> pl.DataFrame:
-    """Return each prompt's mean score over all pairs of answers, using the scorer in ``definition`` (columns SCHEMA).
+    """Score all pairs of a prompt's answers with the scorer in ``definition``, and return each prompt's mean (SCHEMA).
 
     Prompts with answers from fewer than two seeds are left out.
     """

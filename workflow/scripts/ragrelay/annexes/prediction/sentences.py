@@ -47,7 +47,7 @@ def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
 
 
 def prediction_sentences(study: PredictedStudy) -> Findings:
-    """Write a section's findings for its first reference set and the retrievers that rank without judgements."""
+    """Write a section's findings for the first reference set and the retrievers that don't use judgements."""
     lines = [_best(study, target) for target in TARGETS]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [

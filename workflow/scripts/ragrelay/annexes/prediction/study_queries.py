@@ -43,12 +43,12 @@ def study_queries(
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
     processed: Mapping[str, Mapping[int, Mapping[str, str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
-    """Yield each query in ``queries`` (qid, query) with its answers, including zero-shot answers, by ordering and k.
+    """Yield each query in ``queries`` (qid, query) with all answers (also zero-shot), keyed by ordering and k.
 
     ``run``: columns qid, docno, rank, score; ``contexts``: columns qid, rank, docno, score (null if not in the run),
-    text; ``receipt``: the word statistics' receipt; ``answers``: from answers_of; ``scores_of_models``: models' scores
-    for the contexts; ``shown``: docnos in each context of imported answers or processed texts, by qid; ``processed``:
-    processed texts by qid, k and docno. Processed contexts only have the passage scores in OF_PASSAGES.
+    text; ``receipt``: the word statistics' receipt; ``answers``: as returned by answers_of; ``scores_of_models``:
+    models' scores for the contexts; ``shown``: docnos in each context, keyed by qid, for imported answers and processed
+    texts; ``processed``: processed texts, keyed by qid, k and docno; only OF_PASSAGES scores apply.
     """
     made_texts = [text for of_k in (processed or {}).values() for some in of_k.values() for text in some.values()]
     texts = [*queries["query"], *contexts["text"], *made_texts]
@@ -123,14 +123,14 @@ def needed_docnos(
 
 
 def read_contexts(path: File) -> pl.DataFrame:
-    """Read a file's contexts (qid, rank, docno, score, text); passages that aren't in the run get the last ranks."""
+    """Read a file's contexts (qid, rank, docno, score, text); passages that aren't in the run are ranked last."""
     table = pl.read_parquet(path, columns=["qid", "rank", "docno", "score", "text"])
     after = pl.col("rank").max().over("qid").fill_null(0) + pl.col("rank").is_null().cum_sum().over("qid")
     return table.with_columns(pl.col("rank").fill_null(after))
 
 
 def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[str, str]]] | None:
-    """Read the processed texts by qid, k and docno, best passage first. Return None if the study has no processor."""
+    """Read the processed texts, keyed by qid, k and docno (best first). Return None if the study has no processor."""
     if "shown" not in pl.read_parquet_schema(path):
         return None
     contexts = pl.read_parquet(path).sort("rank")
@@ -142,7 +142,7 @@ def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[s
 
 
 def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:
-    """Read each context's docnos in prompt order, by qid, then by ordering and k. Return None if there are no files."""
+    """Read contexts' docnos in prompt order, keyed by qid, then ordering and k. Return None if there are no files."""
     if not files.paths:
         return None
     contexts: dict[str, dict[Context, list[str]]] = {}

@@ -98,7 +98,7 @@ class Query:
         texts: Sequence[str],
         passage_scores: Mapping[str, Sequence[float | None]],
     ) -> "Query":
-        """Return a copy of the query with a context's passages as the ranking.
+        """Return a copy of the query whose ranking consists of a context's passages.
 
         Args:
             docnos: The passages' ids.

@@ -1,6 +1,6 @@
 """Count a corpus's words in one pass over its passages, and store the statistics in the cache next to the indexes.
 
-For every retriever, PISA's tokenizer splits texts, Porter2 stems the words, and Terrier's stopwords are removed.
+Whatever the retriever, PISA's tokenizer splits texts, Porter2 stems words, and Terrier's stopwords are removed.
 """
 
 import json
@@ -41,7 +41,7 @@ PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 class Word(NamedTuple):
     """A word's corpus statistics: the number of ``passages`` that contain the word, and its total ``occurrences``.
 
-    ``logs`` and ``squares`` are sums over these passages of l and l^2, where l = 1 + ln(occurrences in the passage).
+    ``logs`` and ``squares`` are sums of l and l^2 over these passages, with l = 1 + ln(occurrences in the passage).
     """
 
     passages: int
@@ -54,7 +54,7 @@ class Word(NamedTuple):
 class TermStatistics:
     """A corpus's total ``passages`` and ``tokens``, with statistics for selected words and for queries' word pairs.
 
-    ``unread``: for each method (TERMS or BLANKS) that can't split the corpus into words, the reason.
+    ``unread`` gives the reason for each method (TERMS or BLANKS) that can't split the corpus into words.
     """
 
     passages: int
@@ -76,7 +76,7 @@ def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, object]:
-    """Count words in ``collection`` and word pairs from ``queries`` (qid, query), unless the cache has the counts.
+    """Count words in ``collection`` and word pairs from ``queries`` (qid, query), unless the counts are in the cache.
 
     Returns a receipt with the keys path (relative to the cache), passages and tokens. If a method in UNREAD misses too
     many words in the queries or passages, the key ``unread`` maps the method's name to the reason.
@@ -102,7 +102,7 @@ def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | 
 
 
 def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
-    """Read the statistics named in ``receipt`` for the words ``wanted``. Raises InputError if a file is damaged."""
+    """Read the statistics for the words in ``wanted``, using ``receipt``. Raises InputError if a file is damaged."""
     known_receipt = json.loads(Path(receipt).read_text(encoding="utf-8"))
     folder = Path(cache_dir) / known_receipt["path"]
     try:

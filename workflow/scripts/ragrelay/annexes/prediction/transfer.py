@@ -53,11 +53,11 @@ def first_cells(
 def transfers(
     trained: Mapping[str, Iterable[PredictedCell]], tested: Sequence[PredictedCell], seed: int
 ) -> pl.DataFrame:
-    """Test the models of each training dataset in every cell of the tested dataset.
+    """Fit models in each cell of every training dataset, and test them in the same cell of the tested dataset.
 
     Returns the columns in COLUMNS except STUDY_PART. ``trained``: cells keyed by training dataset. Everything in a
     model comes from the training dataset: medians for missing values, scales, penalties and numbers of trees. The
-    interval and p-value come from a jackknife of Fisher's z over the tested queries; predictions stay fixed.
+    interval and p-value come from a jackknife of Fisher's z over the tested queries; models aren't refitted.
     """
     rows = []
     for dataset, cells in trained.items():

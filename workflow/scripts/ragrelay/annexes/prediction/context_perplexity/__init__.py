@@ -1,1 +1,1 @@
-"""Compute log-probabilities of contexts and of the passages in them, given the query."""
+"""Compute the log-probabilities, given the query, of complete contexts and of single passages."""

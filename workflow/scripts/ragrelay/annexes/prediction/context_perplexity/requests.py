@@ -39,18 +39,18 @@ ASKED: dict[str, Any] = {
 
 
 def whole_tokens(k: int) -> int:
-    """Return the maximum number of tokens in the prompt and a context of ``k`` passages, as in Tian et al.'s code."""
+    """Return how many tokens the prompt and ``k`` passages may have in total (the limit in Tian et al.'s code)."""
     return 1024 + 256 * max(0, k - 5)
 
 
 def context_requests(
     queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: GeneratorEntry
 ) -> pl.DataFrame:
-    """Return the passages and complete contexts to score, as continuations (columns ASKED and continuation).
+    """Return a request for each passage and each complete context, as a continuation (columns ASKED and continuation).
 
     ``queries``: columns qid and query; ``contexts``: columns qid, rank and text. Passages and prompts are tokenised
-    separately, without a chat template. A text that exceeds PASSAGE_TOKENS, ``whole_tokens`` or the generator's window
-    is truncated at the end. A text without tokens gets no row.
+    separately, without a chat template. Texts are truncated at the end to fit the generator's window and PASSAGE_TOKENS
+    (passages) or ``whole_tokens`` (contexts). Texts without tokens are left out.
     """
     tokenizer, window = PromptTokenizer(without_chat(generator)), window_of(generator)
     texts = dict(contexts.sort("qid", "rank").group_by("qid", maintain_order=True).agg("text").iter_rows())

@@ -55,7 +55,7 @@ def mean_entropy(answer: Answer) -> float | None:
 def meanings(answers: Sequence[Answer], same: float) -> list[int]:
     """Cluster answers by meaning, and return the clusters' sizes.
 
-    An answer joins the first cluster whose first answer is similar (word F1 of at least ``same``), or a new cluster.
+    An answer joins the first cluster whose first answer is similar (word F1 >= ``same``), or starts a new cluster.
     """
     clusters: list[list[str]] = []
     for answer in answers:
@@ -134,7 +134,7 @@ class FirstTokenLogprob(OfAnswers):
 
 
 class FirstTokenMargin(OfAnswers):
-    """ln p₁ − ln p₂ for the two likeliest tokens at the start of the answer, averaged over seeds.
+    """ln p₁ − ln p₂, averaged over seeds, where p₁ and p₂ are the probabilities of the two likeliest first tokens.
 
     The margin of Scheffer, Decomain and Wrobel, IDA 2001, on a log scale. Uses the model's probabilities before
     temperature is applied, whichever token was sampled.

@@ -41,7 +41,7 @@ def cosines(rows: Array) -> Array:
 
 
 def top_over_tail(matrix: Array) -> float:
-    """Return the mean of the top results' block in ``matrix`` (n, n), divided by the mean of the tail's block."""
+    """Divide the mean of ``matrix`` (n, n) over pairs of top results by its mean over pairs of results in the tail."""
     n = len(matrix)
     top, tail = math.ceil(TOP * n), int(TAIL * n)
     mean = float(matrix[tail:, tail:].mean())
@@ -63,7 +63,7 @@ class ARatio(Predictor):
 
 
 class APairRatio(Predictor):
-    """`a_ratio` on the matrix C · s sᵀ, where C contains the results' cosines and s contains their scores.
+    """`a_ratio` on the matrix C · s sᵀ, where C contains the cosines between results, and s the results' scores.
 
     Vlachou and Macdonald 2024, with the matrix product from Tian et al.'s code (2026).
     """
@@ -77,7 +77,7 @@ class APairRatio(Predictor):
 
 
 def reciprocal_volume(rows: Array) -> float:
-    """Return the negative log volume, −Σ ln(max − min) over dimensions, of the box around ``rows`` (n, dimensions)."""
+    """Return −Σ ln(max − min) over dimensions: the negative log volume of the box around ``rows`` (n, dimensions)."""
     spans = rows.max(axis=0) - rows.min(axis=0)
     if not spans.all():
         raise UndefinedError("all vectors agree in a dimension")
@@ -87,7 +87,7 @@ def reciprocal_volume(rows: Array) -> float:
 class DenseQpp(Predictor):
     """−Σ ln(max − min) over vector dimensions, where max and min are taken over the query and the first k results.
 
-    Reciprocal Volume (Faggioli et al., SIGIR 2023) is 1 divided by the sum, and orders queries in the same way if the
+    Reciprocal Volume (Faggioli et al., SIGIR 2023) is 1 / Σ ln(max − min); it sorts queries in the same order if this
     sum is negative. Computed as in Tian et al.'s code (2026), where the predictor is called Dense-QPP.
     """
 
@@ -120,8 +120,8 @@ def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float
 
 
 class DensePerturbation(Predictor):
-    """Mean rank-biased overlap (p = 0.9) between rankings of the first `vector_depth` results by dot product with the
-    query's vector and with a noisy vector. The noise is Gaussian, a tenth as long as the vector, and drawn 20 times.
+    """Mean rank-biased overlap (p = 0.9) between two rankings of the first `vector_depth` results: by dot product with
+    the query's vector, and with a noisy copy of it (20 draws of Gaussian noise, a tenth as long as the vector).
 
     After Dense-QPP (Arabzadeh et al., CIKM 2023), which repeats the search with the noisy query and uses equal weights.
     """

@@ -66,8 +66,8 @@ class OfWords(Predictor):
 
 
 class Idf(OfWords):
-    """Mean, maximum and sum of ln((N − df + 0.5) / (df + 0.5)) over the query's words, where df is the
-    number of passages with the word, out of N.
+    """Mean, maximum and sum of ln((N − df + 0.5) / (df + 0.5)) over the query's words, where df of the corpus's N
+    passages contain the word.
 
     Robertson and Sparck Jones 1976; used as a predictor by Cronen-Townsend et al., SIGIR 2002.
     """
@@ -104,7 +104,7 @@ class Scq(OfWords):
 
 
 class Var(OfWords):
-    """Mean, maximum, sum over words of the standard deviation of (1 + ln tf) · ln(1 + N / df) over the word's passages.
+    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over a query word's passages: mean, maximum, sum over words.
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """

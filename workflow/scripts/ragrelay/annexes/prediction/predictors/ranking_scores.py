@@ -20,7 +20,7 @@ def several(scores: Array) -> Array:
 
 
 def corpus_score(query: Query) -> float:
-    """Return the complete ranking's mean score as the corpus's score. Raises UndefinedError if the mean is 0."""
+    """Return the complete ranking's mean score, used as the corpus's score. Raises UndefinedError if the mean is 0."""
     mean = float(query.scores.mean())
     if mean == 0.0:
         raise UndefinedError("the mean score of the ranking is 0")
@@ -71,7 +71,7 @@ class ScoreRatio(Predictor):
 
 
 class SigmaMax(Predictor):
-    """Largest standard deviation of the first i results' scores, where i goes up to `score_depth`.
+    """Largest standard deviation of the first i results' scores, for any i up to `score_depth`.
 
     Pérez-Iglesias and Araujo, SPIRE 2010.
     """
