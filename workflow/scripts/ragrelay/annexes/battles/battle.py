@@ -72,7 +72,7 @@ class Fought(Battle):
 
         Args:
             retrievers: The grid's retrievers.
-            opponent: The system with which every retriever is compared.
+            opponent: The system that every retriever is compared with.
 
         Returns:
             Each retriever paired with the opponent, followed by all other pairs of retrievers if ``pairs`` is `all`.
@@ -88,5 +88,5 @@ BATTLE_KINDS = Kinds(Battle, "ragrelay.annexes.battles.kinds")
 
 
 def opponent_of(battle: Fought, study: CheckedStudy, primary: str | None) -> str:
-    """Return the opponent in ``battle``; by default ``primary``, the reference in the primary comparison."""
+    """Return the battle's opponent, by default ``primary`` (the primary comparison's reference retriever)."""
     return battle.against or primary or study.grid.retrievers[0]

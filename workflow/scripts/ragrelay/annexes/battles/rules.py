@@ -24,12 +24,12 @@ class Battles:
 
     @functools.cached_property
     def judged(self) -> dict[str, Judge]:
-        """The battles in which a generator votes, by name."""
+        """The battles in which a generator votes, keyed by name."""
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, Judge)}
 
     @functools.cached_property
     def filed(self) -> dict[str, File]:
-        """The battles whose votes come from files, by name."""
+        """The battles whose votes come from files, keyed by name."""
         return {name: battle for name, battle in self.battles.items() if isinstance(battle, File)}
 
     def keys_of(self, name: str) -> list[Mapping[str, str]]:
@@ -49,7 +49,7 @@ class Battles:
         return fought
 
     def opponent(self, name: str) -> str:
-        """Return the system with which retrievers are compared in battle ``name``."""
+        """Return the system that retrievers are compared with in battle ``name``."""
         primary = self.study.primary(self.study.grid.datasets[0])
         return opponent_of(self._fought(name), self.study, primary["reference"] if primary else None)
 
@@ -58,11 +58,11 @@ class Battles:
         return self._fought(name).met(self.study.grid.retrievers, self.opponent(name))
 
     def votes(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the vote files of all battles whose votes are combined in the job's battle."""
+        """Return the vote file of the battle in ``wildcards`` or, for a panel, of each battle in the panel."""
         return battle_files.votes.each({"battle": member} for member in self.members(wildcards))
 
     def members(self, wildcards: Wildcards) -> list[str]:
-        """Return the names of all battles whose votes are combined in the job's battle."""
+        """Return the name of the battle in ``wildcards`` or, for a panel, of each battle in the panel."""
         return self.battles[wildcards.battle].members(wildcards.battle)
 
     @functools.cached_property

@@ -57,8 +57,8 @@ def strengths(
     """Fit Bradley-Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
 
     The intervals use Student's t and a sandwich variance that is clustered by query, or by cluster if ``numbers`` is
-    given. If the two orders were treated as separate battles, the intervals would cover the true value in only 65% to
-    89% of studies.
+    given. If a pair's votes in the two orders were treated as independent, intervals would contain the true value in
+    only 65% to 89% of studies.
 
     Args:
         scores: The score of each pair's first system, an array (queries, pairs); NaN if there is no score.
@@ -67,7 +67,7 @@ def strengths(
         numbers: Each query's cluster number, an array (queries,); None if queries are independent.
 
     Returns:
-        A dictionary per system: strength, low and high, or the reason why there is no strength.
+        A dictionary per system, with strength, low and high, or with the reason why no strength can be estimated.
     """
     known = np.isfinite(scores)
     filled = np.where(known, scores, 0.0)

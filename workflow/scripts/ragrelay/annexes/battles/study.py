@@ -42,5 +42,5 @@ class BattleShown(ShownTables):
 
     @property
     def decided(self) -> pl.DataFrame:
-        """The win rates against the opponent, at the primary comparison's ordering and k; only these have verdicts."""
+        """The win rates against the opponent in the primary comparison's cell; only these win rates have verdicts."""
         return self.primary("battle_wins").filter(against=self.battle["opponent"])

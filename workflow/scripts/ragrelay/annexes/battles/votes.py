@@ -57,7 +57,7 @@ def asked_pairs(
     Args:
         pairs: The pairs of answers: columns KEY, answer (the retriever's) and other (the opponent's).
         queries: The texts of the queries, keyed by qid.
-        references: The references, keyed by qid (other queries are left out); None if the judge sees no references.
+        references: References, keyed by qid (queries without any are left out); None if the judge sees no references.
         best: Maximum number of references that the judge sees.
         template: The judge's template.
 
@@ -126,10 +126,10 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, against: str) -> Iterator[pl.DataFrame]:
-    """Yield the pairs of answers in two tables: first the pairs in which both texts are certain, then all others.
+    """Yield two tables with pairs of answers: first pairs of real answers, then pairs with a placeholder from the plan.
 
     Args:
-        frame: The retriever's answers: columns qid, ordering, k, seed, answer and certain.
+        frame: The retriever's answers: columns qid, ordering, k, seed, answer and certain (false for placeholders).
         other: The opponent's answers.
         retriever: The retriever.
         against: The opponent's name. A zero-shot answer is paired with the answers for every ordering and k.

@@ -266,7 +266,7 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
 
 
 def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return the panel's win rate without each judge, keyed by the judge left out; empty if there is only one judge."""
+    """Return each judge of a panel with the other judges' win rate; empty if there is only one judge."""
     judges = [*fight.votes] if len(fight.votes) > 1 else []
     return [
         (name, fight.of(cell, pair, [other for other in judges if other != name]).rate(fight.level)) for name in judges
@@ -319,7 +319,7 @@ def relay_rows(
 ) -> Iterator[dict[str, object]]:
     """Yield, for each cell, the slope of the win rate on the difference in a retrieval measure (columns RELAY_COLUMNS).
 
-    The slope is computed as in relay, with the win rate in place of the difference in P.
+    The slope is computed as in analysis.relay, with the win rate in place of the difference in P.
 
     Args:
         fight: The battle; pairs with zero-shot answers are left out, because a retrieval measure needs a ranking.
@@ -358,7 +358,7 @@ def relay_rows(
 def pair_sums(
     context: Array, x: Array, y: Array, mean_x: Array, adjusted: bool, cluster: npt.NDArray[np.intp] | None = None
 ) -> relay.Sums:
-    """Return the sums that relay needs for a pair of systems, with the battle's scores in place of P.
+    """Return a pair's sums for computing the slope with analysis.relay, with the battle's scores in place of P.
 
     Args:
         context: An array (2, n) with a number for each list of passages; equal numbers mean equal lists.

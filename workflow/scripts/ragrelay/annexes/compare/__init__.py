@@ -1,1 +1,1 @@
-"""Compare studies with a baseline: which queries' results changed, and whether by more than chance alone."""
+"""Compare studies with a baseline, to see which queries' results changed and whether the changes exceed chance."""

@@ -12,7 +12,7 @@ from ragrelay.report.display.charts import Choice, Spec, Theme
 
 
 def change_by_k(compared: Compared, theme: Theme) -> Spec:
-    """Draw mean differences by k, with intervals, a line per retriever and a panel per ordering."""
+    """Draw the mean difference between the studies at each k, with a line per retriever and a panel per ordering."""
     looks, references = compared.looks, list(compared.references)
     tests = compared.tests.filter(pl.col("references").is_in(references))
     ks = sorted(tests["k"].unique().to_list())

@@ -70,14 +70,14 @@ COLUMNS = {
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test whether each quantity changed in each cell; returns columns SCHEMA and adjusted p-values.
+    """Test for each cell and quantity whether the mean changed; returns columns SCHEMA and adjusted p-values.
 
     ``queries``: the result of paired_queries. Differences are after minus before, over the queries that have both
-    values. ``p_verdict``, ``low``, ``high`` and, for P, ``verdict`` come from the test used for gain.csv; ``d_z`` and
-    the other p-values come from analysis.paired_tests. ``p_holm`` and ``p_bh`` are p_verdict, adjusted within each
-    combination of quantity and reference set; orderings with the same prompts at a k count as a single test. Rows
-    without a test have a ``reason``. With ``clusters`` (each query's cluster number), the test uses sums over clusters;
-    d_z and the other p-values assume independent queries and are null.
+    values. ``p_verdict``, ``low``, ``high`` and, for P, ``verdict`` come from the same test as gains in gain.csv;
+    ``d_z`` and the other p-values come from analysis.paired_tests. ``p_holm`` and ``p_bh`` are p_verdict adjusted over
+    all tests of the same quantity and reference set; orderings with the same prompts at a k count as a single test.
+    Rows without a test have a ``reason``. With ``clusters`` (each query's cluster number), the test uses sums over
+    clusters; d_z and the other p-values assume independent queries and are null.
     """
     rows = [
         dict(zip(TESTED, key, strict=True)) | _test(part, seed, clusters)

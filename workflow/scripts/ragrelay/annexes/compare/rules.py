@@ -18,7 +18,7 @@ LONGEST = 100
 
 
 class Comparison:
-    """Paths and params for the rule that compares studies. Without the key `compare`, there are no studies."""
+    """Paths and params for the rule that compares studies. Without the key `compare`, no studies are compared."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: CompareSettings | None = study.settings.compare
@@ -34,7 +34,7 @@ class Comparison:
             f"{joined[: LONGEST - 20]}-{len(others)}-{value_hash(self.names, digits=8)}")  # fmt: skip
 
     def folder(self, name: str) -> str:
-        """Return the results folder of the study ``name``, which can also be a path that contains a slash."""
+        """Return a study's results folder. ``name``: the study's name, or the folder's path if it contains a slash."""
         if "/" in name:
             return name.rstrip("/")
         return "<results>" if name == self.own else f"results/{name}"

@@ -55,7 +55,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Pair:
-    """A dataset, generator and scorer to compare; each is a pair of names, in the earlier and in the later study."""
+    """A dataset, generator and scorer to compare, each with its name in the earlier study and in the later study."""
 
     dataset: tuple[str, str]
     generator: tuple[str, str]
@@ -66,7 +66,7 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Pair the earlier study's names with the same names (if ``at`` is 0) or the later study's names (if 1)."""
+        """Return a pair with the earlier study's names twice (``at`` = 0) or with both studies' names (``at`` = 1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
@@ -107,9 +107,9 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Pair two studies' names in a grid section: as in ``pairs``, if equal, or if each study has only one name.
+    """Match two studies' names in a grid section: by ``pairs`` or, for names that aren't in ``pairs``, by equality.
 
-    Raises InputError if a study lacks a name in ``pairs``, or if there are no names to compare.
+    Two single names always match. Raises InputError if a study lacks a name in ``pairs``, or if no names match.
     """
     first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
     for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
@@ -133,7 +133,7 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
 def without_counterpart(
     before: Finished, after: Finished, retrievers: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the retrievers in each study that aren't in ``retrievers``, each with its study (before or after)."""
+    """Return the retrievers that aren't in ``retrievers``, each with the study that has it (`before` or `after`)."""
     sides = (("before", before, {name for name, _ in retrievers}), ("after", after, {name for _, name in retrievers}))
     return [(name, side) for side, study, names in sides for name in study.grid["retrievers"] if name not in names]
 

@@ -27,7 +27,7 @@ def test_table(compared: Compared, most_rows: int) -> Table:
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
-    """Show the queries whose P changed, with the number of cells that changed and the cell that changed most.
+    """Show the queries whose P changed, the number of cells in which P changed, and the cell with the largest change.
 
     P on unseen references is ignored, because it may change with the context even if the answer doesn't change.
     """

@@ -1,4 +1,4 @@
-"""Export a study's tables, each for all sections, as Parquet files with a data card that describes the tables."""
+"""Export each table of a study, for all sections together, as a Parquet file; a data card describes the tables."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -14,9 +14,9 @@ from ragrelay.scoring.score_files import run_name
 def export_scores(scores: KeyedFiles, generator: str, output: str | Path) -> None:
     """Write each score in the tables ``scores`` (keyed by scorer and retriever) as an AutoJudge record.
 
-    ``run_id`` is built with score_files.run_name; ``measure`` is the name of the scorer and of the reference set,
-    joined by a dot. Zero-shot answers' scores against unseen references are left out, because there is a different
-    score for each context.
+    ``run_id`` names the cell, such as `qwen.bm25.descending.k3.seed1`; ``measure`` is the name of the scorer and of the
+    reference set, joined by a dot. Zero-shot answers' scores against unseen references are left out, because there is a
+    different score for each context.
     """
     write_json_lines(_records(scores, generator), output)
 

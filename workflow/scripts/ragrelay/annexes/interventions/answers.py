@@ -33,7 +33,7 @@ def view_changed_answers(
     """Look up the answers to ``prompts`` (columns COLUMNS, sorted by prompt, then seed), and count missing answers.
 
     ``prompts`` has columns prompts.COLUMNS. For ``thinking`` and ``receipts``, see answer_files.view_answers. With
-    ``leaves_out``, prompts longer than the generator's window are counted but not answered, because dropping passages
+    ``leaves_out``, prompts longer than the generator's window have no answer and are counted, because dropping passages
     would be a second change to the context. Raises InputError if any other answer is missing from the store.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})

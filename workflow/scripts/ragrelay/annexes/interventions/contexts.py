@@ -64,9 +64,9 @@ class Drawing:
     ) -> list[Exchange] | str:
         """Draw up to ``draws`` pairs of a relevant and a non-relevant passage, or return the reason why there are none.
 
-        Relevant passages are drawn in random order, which depends only on the seed and the query. Passages that aren't
-        in ``deeper``, the rest of the largest context, come first, so that every k can use the same pairs. Each
-        relevant passage is paired with a non-relevant passage of similar length.
+        Relevant passages are drawn in random order, which depends only on the seed and the query. Passages in
+        ``deeper`` (the rest of the largest context) are used last, so that the pairs are the same for every k if
+        possible. Each relevant passage is paired with a non-relevant passage of similar length.
         """
         below = {passage.docno for passage in deeper}
         order = list(self.judged)  # shuffled as a whole, so that a passage missing at one k doesn't move any other

@@ -1,6 +1,6 @@
-"""Estimate the effect of one relevant passage: the mean over queries, by position, and per unit of the measure.
+"""Estimate the effect of one relevant passage: mean over queries, by position, and per unit of the retrieval measure.
 
-Mean effects are tested in the same way as other mean differences; slopes have Fieller's intervals, as in relay.
+Mean effects are tested like other mean differences. Slopes have Fieller intervals, as in analysis.relay.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -177,10 +177,10 @@ def passage_effects(
 
 
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
-    """Average the result of Intervention.effects per query; returns columns qid, effect, moved and n_changes.
+    """Average the effects (from Intervention.effects) for each query; returns columns qid, effect, moved and n_changes.
 
-    Within a query, all positions and draws have equal weight. If the column ``side`` says whether passages are
-    relevant, relevant and non-relevant passages are compared at equal positions, in queries that have both.
+    Within a query, all positions and draws have equal weight. If the column ``side`` says which passages are relevant,
+    the effect is relevant minus non-relevant passages at equal positions, for queries that have both.
     """
     # Lists are sorted before they are summed, so that the number of threads doesn't change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")

@@ -69,7 +69,7 @@ class Change(NamedTuple):
     """A changed context, from which an answer is generated.
 
     Args:
-        draw: Number of the pair from which the passage is inserted, counted from 0.
+        draw: Number of the pair that contains the inserted passage, counted from 0.
         place: Position of the changed passage in the prompt, counted from 1; 0 for the unchanged context.
         arm: Relevance of the inserted, omitted or repeated passage (`relevant`, `other` or `between`), or `unchanged`.
         docno: Id of the inserted, omitted or repeated passage; None for the unchanged context.
@@ -193,13 +193,13 @@ class Intervention(Kind):
 
         Returns:
             Columns qid, draw, place, side, effect (difference in P) and moved (difference in the measure). ``side`` is
-            the passage's arm, or null for effects that compare two arms.
+            the changed passage's arm, or null if the effect compares two arms.
         """
         raise NotImplementedError
 
 
 class OfOwnPassages(Intervention):
-    """Base class for interventions that change each passage of a context and compare the effects by relevance."""
+    """Base class for interventions that change a context's passages in turn and compare the effects by relevance."""
 
     population = "with a relevant and a non-relevant passage in the top {k}"
 
@@ -249,7 +249,7 @@ def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:
 
 
 def order_of(k: int, ordering: str, qid: str) -> list[int]:
-    """Return the ranks of the passages in a context of size ``k``, counted from 0 and in prompt order."""
+    """Return the ranks (from 0) of a context's ``k`` passages, in the order in which they appear in the prompt."""
     return list(ordered(list(range(k)), ordering, key=qid))
 
 

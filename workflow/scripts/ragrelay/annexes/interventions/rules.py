@@ -50,7 +50,7 @@ class Interventions:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """The wildcards for each dataset, generator with an engine, and scorer that computes scores."""
+        """The wildcards for each combination of dataset, generator with an engine, and scorer that computes scores."""
         study = self.study
         return [
             {"dataset": dataset, "generator": generator, "scorer": scorer}
@@ -61,7 +61,7 @@ class Interventions:
         ]
 
     def leaves_out(self, generator: str) -> bool:
-        """Return whether prompts that exceed the generator's window are left out; if not, they raise an error."""
+        """Return whether prompts that exceed the generator's window are left out; otherwise, they cause an error."""
         return bool(self.study.generator(generator)["over_window"] == TRUNCATE)
 
     @functools.cached_property

@@ -17,7 +17,7 @@ class EffectStudy(ShownTables):
 
     @property
     def asked(self) -> Mapping[str, Mapping[str, Any]]:
-        """Each intervention's kind, retrievers and k, by name."""
+        """Each intervention's kind, retrievers and k, keyed by the intervention's name."""
         return self.params or {}
 
     @property

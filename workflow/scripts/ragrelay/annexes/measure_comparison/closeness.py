@@ -67,7 +67,7 @@ FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}
 
 
 class Losses(NamedTuple):
-    """The losses of several measures, over the same U queries (or clusters) whose contexts differ."""
+    """Several measures' losses for the same U queries (or clusters of queries) in which rankings' contexts differ."""
 
     n: int
     """The number of queries whose contexts differ."""
@@ -91,14 +91,14 @@ def compare_measures(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare all measures in each cell, on the same answers.
 
-    For pairs of rankings, p is the difference in P and x the difference in the measure, centred as in relay. A
+    For each pair of rankings, p is the difference in P and x the difference in the measure, both centred as in relay. A
     measure's loss on a query is the sum of (p - b x)^2 over pairs, with b estimated from all other queries; r2 is 1 -
-    (sum of losses) / (sum of p^2). The test compares two measures' mean losses (see mean_tests.Means.cautious). The
-    interval for the difference in r2, a ratio, is Fieller's (1954). Only queries with values for all measures are used.
+    (sum of losses) / (sum of p^2). Mean losses are compared with mean_tests.Means.cautious. The difference in r2 is a
+    ratio, so its interval is Fieller's (1954). Only queries with values for all measures are used.
 
     Args:
         cells: Pairs of names (references, measure, ordering) and cells (keyed by k), as returned by relay.cells_of.
-        relayed: The table relay.csv. To be called better than another, a measure must have known relay in this table.
+        relayed: The table relay.csv. Only measures whose slopes are above zero in this table can be called better.
         declared: The measure chosen in advance, to compare with all others; if None, all pairs are compared.
         parts: For a panel, the tables of pairs computed without one judge, keyed by the judge left out.
 
@@ -220,7 +220,7 @@ def _fits(
 
 
 def correlation(products: Array, level: float) -> dict[str, object]:
-    """Return r and its interval, from a jackknife of Fisher's z over queries or clusters, and Student's t.
+    """Return r with an interval, computed from a jackknife of Fisher's z over queries or clusters.
 
     Args:
         products: The sums of x^2, x p and p^2 for each query or cluster, as an array (3, units).

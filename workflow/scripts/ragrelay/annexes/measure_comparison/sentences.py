@@ -32,13 +32,13 @@ def measures_answer(study: MeasuresShown) -> Conclusion:
 
 
 def heading(answers: Sequence[Conclusion]) -> str:
-    """Return a heading for all sections: the conclusion that they share, or a note that conclusions differ."""
+    """Return a heading for all sections: the conclusion if all sections agree, otherwise a note that they differ."""
     said = {answer.strong for answer in answers}
     return said.pop() if len(said) == 1 else "The answer differs between datasets, generators or scorers"
 
 
 def measure_sentences(study: MeasuresShown) -> list[str]:
-    """Write sentences about the primary cell, known differences, unknown relay, ties and shared nuggets."""
+    """Write sentences about the primary cell, significant differences, measures without relay, ties and nuggets."""
     rows: list[Row] = list(study.fits.to_dicts())
     told = (_where(study, rows), *_ahead(study), _without(rows), _tied(rows), _same_nuggets(study))
     return [text for text in told if text]

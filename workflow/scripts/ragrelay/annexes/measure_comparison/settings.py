@@ -6,7 +6,7 @@ from ragrelay.base.settings import Settings
 
 
 class ComparisonSettings(Settings):
-    """Whether all measures are compared with each other, or a measure chosen in advance with all others."""
+    """Which measures are compared: every pair, or one measure, chosen in advance, with each of the others."""
 
     declared: str | None = Field(
         None,

@@ -23,13 +23,13 @@ class MeasuresShown(ShownTables):
 
     @property
     def declared(self) -> str | None:
-        """The measure that was chosen before the study, with which all others are compared, or None."""
+        """The measure, chosen before the study, that all others are compared with; None if every pair is compared."""
         declared: str | None = self.params["declared"]
         return declared
 
     @property
     def fits(self) -> pl.DataFrame:
-        """The rows for the primary cell, a row per measure, largest r first."""
+        """The primary cell's rows, one per measure, sorted by r from largest to smallest."""
         return self["measure_fit"].filter(**self.cell).sort("r", descending=True, nulls_last=True)
 
     @property
@@ -39,7 +39,7 @@ class MeasuresShown(ShownTables):
 
     @property
     def joined(self) -> list[list[str]]:
-        """The longest runs of measures (sorted by r) not known to differ; an empty list if a measure is declared."""
+        """The longest runs of measures (sorted by r) that don't differ significantly; empty with a declared measure."""
         names = self.fits["measure"].to_list()
         known = self.pairs.filter(pl.col("verdict").is_in([ABOVE, BELOW])).select("measure", "against_measure").rows()
         apart = {frozenset(pair) for pair in known}

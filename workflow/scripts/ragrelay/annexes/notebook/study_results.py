@@ -38,7 +38,7 @@ _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in outpu
 
 
 class PageAnswers(tuple[Conclusion, ...]):
-    """The page's answers in order, each with ``topic``, ``question`` and ``sentence``; notebooks display a list."""
+    """The page's answers in order, each with ``topic``, ``question`` and ``sentence``. Notebooks show a list."""
 
     def __str__(self) -> str:
         return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)

@@ -45,7 +45,7 @@ COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
 
 
 def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, object]]:
-    """Yield the agreement between assessors as rows of TABLE, if any answer in ``rows`` was scored by two people."""
+    """Yield the agreement between assessors as rows of TABLE; none if no answer was scored by two or more people."""
     known = rows.drop_nulls(["value", "assessor"])
     number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
     scored = known.with_columns(cluster=number_of).sort(*ANSWER, "assessor")
@@ -64,7 +64,7 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
 
 
 def krippendorff(values: Array, unit: Numbers) -> float:
-    """Compute Krippendorff's alpha of the scores ``values`` (n,). ``unit`` (n,): each score's answer number.
+    """Compute Krippendorff's alpha of the scores ``values`` (n,). ``unit`` (n,): the number of each score's answer.
 
     With squared differences, alpha = 1 - (variance within answers, weighted by the number of scores) / (variance of all
     scores); see Krippendorff (2011). The result is NaN if all scores are equal.
@@ -85,7 +85,7 @@ def _alpha(several: pl.DataFrame) -> dict[str, object]:
 
 
 def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, object]:
-    """Return Krippendorff's alpha with an interval over clusters. ``place`` (n,): each score's cluster number."""
+    """Return Krippendorff's alpha with a jackknife interval. ``place`` (n,): each score's cluster number."""
     value = krippendorff(values, unit)
     if not np.isfinite(value):
         return {"reason": "all scores are the same"}

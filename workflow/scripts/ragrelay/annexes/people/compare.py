@@ -41,7 +41,7 @@ def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.
 
 
 def measures_of(files: KeyedFiles, measure: str) -> estimates.Measures:
-    """Return the values of ``measure`` by query, keyed by retriever and k."""
+    """Return each query's value of ``measure``, in a table per retriever and k."""
     found: dict[tuple[str, int], dict[str, float]] = {}
     for key, path in files.keyed:
         rows = pl.read_parquet(path).filter(measure=measure).drop_nulls("value")

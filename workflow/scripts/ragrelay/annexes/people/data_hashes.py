@@ -14,7 +14,7 @@ FROM_FILE = file.__name__.rpartition(".")[2]
 
 
 def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash the scores of each scorer of kind `file` in the grid, keyed by ``scores <scorer>, <generator>``.
+    """Count and hash the scores that come from files, for each scorer and generator in the grid.
 
     Raises InputError if a file is damaged.
     """

@@ -1,4 +1,4 @@
-"""Draw answers for people to score next: at random, the same number per cell, for the same queries in all cells."""
+"""Draw random answers for people to score next: equally many per cell and, if possible, for the same queries."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -108,9 +108,9 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
-    """Return warnings if ``table`` has too few answers to compare the cells ``of`` (columns SYSTEM).
+    """Return warnings if ``table`` has too few answers to compare the cells ``of`` (columns SYSTEM) or to test relay.
 
-    ``of_cell``: the number of answers in each cell. If there are too few answers to test relay, a warning says so.
+    ``of_cell``: the number of answers in each cell.
     """
     chosen = table.join(of, on=SYSTEM, how="semi")
     sizes = of.join(chosen.group_by(SYSTEM).len(), on=SYSTEM, how="left").fill_null(0).sort("len")
@@ -154,10 +154,10 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
 
 
 def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list[str]:
-    """Return a line that says how many human scores each of WIDTHS would require, with and without a scorer's help.
+    """Return a line that says how many human scores each half-width in WIDTHS requires, with and without a scorer.
 
     ``cells``: the human scores so far, from 0 to 1, as an array (n,) per cell. ``answers``: the number of answers in a
-    cell. The standard deviation is computed within cells, so differences between cells don't inflate it.
+    cell. The scores' standard deviation is computed within cells, so differences between cells don't inflate it.
     """
     free = sum(map(len, cells)) - len(cells)
     known = free >= KNOWN_FROM

@@ -1,4 +1,4 @@
-"""Measure how well scorers agree with people over answers and systems, compare scorers, and measure bias."""
+"""Measure how well scorers agree with people about answers and about systems, compare scorers, and measure bias."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -154,7 +154,7 @@ def _ranks(column: Array) -> Array:
 
 
 def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Test whether scorers ``one`` and ``other`` differ in their rho with ``people``, over the same answers (n,)."""
+    """Test whether scorers ``one`` and ``other`` correlate equally with ``people`` (rho over the same n answers)."""
     sizes = np.bincount(cluster)
     if reason := _few(people, one, other, queries=len(sizes)):
         return {"reason": reason}

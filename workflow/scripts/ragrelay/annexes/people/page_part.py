@@ -20,5 +20,5 @@ def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str,
 
 
 def warnings(part: Sequence[PeopleStudy]) -> list[str]:
-    """Warn about each dataset in which different people scored the answers that are compared."""
+    """Warn about each dataset with comparisons in which different people scored the two sides."""
     return [warning for study in part for warning in people_warnings(study)]

@@ -44,7 +44,7 @@ class PartlyScored(NamedTuple):
 
 
 class Influences(NamedTuple):
-    """An estimate from human scores alone, the change if the scorer has weight 1, and clusters' influences on both.
+    """An estimate from human scores alone, its change if the scorer has weight 1, and each cluster's influence on both.
 
     ``alone`` (the estimate) and ``more`` (the change) have shape (...), the other arrays (..., clusters). ``parts``:
     the variance due to each cluster's human scores, assuming that scores are independent.
@@ -129,7 +129,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp]) -> Array:
 
 
 def powered(given: Influences) -> Powered:
-    """Choose the scorer's weight: the tuned weight if it narrows the interval, otherwise 0 (human scores alone)."""
+    """Choose the scorer's weight: the optimal weight if it narrows the interval, otherwise 0 (human scores alone)."""
     a, b = given.of_people, given.of_scorer
 
     def tuned(weight: Array) -> Bounded:

@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers to compare: every other retriever with the primary comparison's reference."""
+        """Return the pairs of retrievers to compare: the primary comparison's reference and each other retriever."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []
@@ -91,7 +91,7 @@ class People:
         return [first, *([name, primary["reference"]] for name in rest)]
 
     def width_lines(self) -> list[str]:
-        """Return a line per dataset that says how many human scores are needed, if any scorer has human scores."""
+        """Return a line per dataset that says how many human scores are needed; empty if no scorer has human scores."""
         if (scores := self.given) is None:
             return []
         import polars as pl
@@ -110,7 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells to draw from: zero-shot, and the primary comparison's cells (without a comparison, all cells)."""
+        """The cells to draw from: zero-shot, and the primary comparison's cells (or all cells if there is none)."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])
@@ -133,7 +133,7 @@ class People:
 
     @functools.cached_property
     def drawn(self) -> dict[str, object] | None:
-        """Scorers and each dataset's primary comparison, for figures and sentences, or None if nothing is compared."""
+        """Values for the page: the scorers, and each dataset's primary comparison; None if no scorer is compared."""
         if not self.sections:
             return None
         primary = {name: self.study.primary(name) for name in self.study.grid.datasets}

@@ -52,7 +52,7 @@ def _pair(row: Row) -> str:
 
 
 def people_warnings(study: PeopleStudy) -> list[str]:
-    """Warn if different people scored the two sides of a comparison, because verdicts then also reflect severity."""
+    """Warn if different people scored the two sides of a comparison, because some people are stricter than others."""
     unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
     rows = unlike.unique(COMPARISON, maintain_order=True).to_dicts()
     return [

@@ -25,9 +25,9 @@ def to_score(
 ) -> list[str]:
     """Write a file for each dataset in ``outputs`` (columns drawing.COLUMNS), and return lines for the terminal.
 
-    ``files``: the paths of `queries` and `answers`. ``scored``: the file with ``scorer``'s human scores, or None, keyed
-    by dataset. ``cells``: keyword arguments for score_files.ScoreCells, which assigns scores to cells. ``drawn_from``:
-    the cells from which answers are drawn.
+    ``files``: the paths of `queries` and `answers`. ``scored``: each dataset's file with human scores, or None.
+    ``cells``: keyword arguments for score_files.ScoreCells, which assigns scores to cells. ``drawn_from``: the cells
+    from which answers are drawn.
     """
     scale = scorer["scale"] if scorer else [0.0, 1.0]
     of = pl.DataFrame([{name: cell[name] for name in SYSTEM} for cell in drawn_from]).unique()

@@ -12,7 +12,7 @@ from ragrelay.report.display.tables import Column, Table
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[ProcessingStudy]:
-    """Return the data of each section with a processed retriever. ``params``: the value of rules.Processing.params."""
+    """Return the data for each section of the page. ``params``: the value of rules.Processing.params."""
     return read_processing(files, params)
 
 
@@ -32,7 +32,7 @@ def values(part: Sequence[ProcessingStudy], page: Page, most_rows: int) -> dict[
 
 
 def processing_table(study: ProcessingStudy) -> Table:
-    """Show, for each processed retriever and k, tokens, P and gain before and after, and the paired difference."""
+    """Show each processed retriever's tokens, P and gain before and after processing, with the difference in P."""
     columns = (
         Column("retriever", filtered=True, text=lambda row: row["retriever"]),
         Column("based on", filtered=True, text=lambda row: row["of"]),

@@ -43,7 +43,7 @@ class Processing:
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """A cell for every k and every retriever in the grid that is processed or whose passages are processed."""
+        """A cell per k for each processed retriever, and for each retriever in the grid that provides its passages."""
         names = dict.fromkeys([*self.bases.values(), *self.bases])
         first = {context["k"]: context for context in reversed(self.study.contexts)}
         seed = self.study.grid.seeds[0]

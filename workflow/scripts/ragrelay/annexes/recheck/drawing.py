@@ -1,4 +1,4 @@
-"""Draw stored answers at random but reproducibly, from each retriever and k in proportion to the number of answers."""
+"""Draw a reproducible random sample of stored answers, stratified by retriever and k."""
 
 import polars as pl
 
@@ -9,11 +9,11 @@ STRATUM = ("retriever", "k")
 
 
 def draw(keys: pl.DataFrame, number: int) -> pl.DataFrame:
-    """Draw ``number`` rows of ``keys`` without replacement, in the original order; all rows if there are fewer.
+    """Draw ``number`` rows from ``keys`` (or all rows if there are fewer), and return the rows in the original order.
 
-    Columns: prompt_id, seed, retriever, k, … The rows are drawn from each STRATUM in proportion to its size, rounded by
-    largest remainders; ties are broken by hash. Within a stratum, the rows with the lowest hashes of prompt_id and seed
-    are drawn.
+    Columns: prompt_id, seed, retriever, k, … The number of rows from each STRATUM is proportional to its size, rounded
+    by largest remainders; ties are broken by hash. Within a stratum, the rows with the lowest hashes of prompt_id and
+    seed are drawn.
     """
     if keys.height <= number:
         return keys

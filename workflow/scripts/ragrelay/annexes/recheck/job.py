@@ -54,11 +54,11 @@ def recheck_answers(
     """Regenerate ``number`` of the ``stored`` answers; returns the comparison (columns COLUMNS) and a receipt.
 
     ``prompts``: prompt files, keyed by retriever, ordering and k, in processing order. If several cells share a prompt,
-    the answer is assigned to the first cell. If any answer differs, all answers are generated a second time, in two
-    halves, because an answer may depend on its batch. Nothing is written to the answer store. The receipt contains the
-    numbers of ``stored`` and ``drawn`` answers, how the stored answers were generated (``then``), and how this job
-    generated answers (``now``, with the processor or endpoint addresses, the time in seconds and TOTALS). Raises
-    InputError if the store has no answer to ``prompts``, and any error that ``start_engine`` raises.
+    the answer is assigned to the first cell. If any answer differs, this job generates all the drawn answers once more,
+    in two halves, to see whether answers depend on the batch. Nothing is written to the answer store. The receipt
+    contains the numbers of ``stored`` and ``drawn`` answers, how the stored answers were generated (``then``), and how
+    this job generated answers (``now``, with the processor or endpoint addresses, the time in seconds and TOTALS).
+    Raises InputError if the store has no answer to ``prompts``, and any error that ``start_engine`` raises.
     """
     began = time.monotonic()
     cells = [(str(path), key["ordering"], key["k"]) for key, path in prompts.keyed]

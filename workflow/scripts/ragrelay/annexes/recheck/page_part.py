@@ -15,7 +15,7 @@ KEY = "recheck"
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: object) -> Record | None:
-    """Return the recheck from the provenance, or None if there was no recheck."""
+    """Return the recheck's record from the provenance, or None if there was no recheck."""
     record: Record | None = read_json(inputs.provenance).get(KEY)
     return record
 

@@ -33,11 +33,11 @@ def score_recheck(
     cache_dir: str | Path,
     threads: int = 1,
 ) -> pl.DataFrame:
-    """Score both answers in each row of ``answers`` (columns comparison.COLUMNS), with the first set in ``grades``.
+    """Score both answers in each row of ``answers``, against the first reference set in ``grades``.
 
-    The result has COLUMNS. For ``references``, see scoring.query_scores.ScoredAnswers. The two answers in a row are
-    scored in the same call, so that equal texts get equal scores. Raises InputError if a model isn't available, or if
-    the scorer can't read the answers' words.
+    ``answers`` has columns comparison.COLUMNS, the result COLUMNS. The two answers in a row are scored in the same
+    call, so that equal texts get equal scores. For ``references``, see scoring.query_scores.ScoredAnswers. Raises
+    InputError if a model isn't available, or if the scorer can't read the answers' words.
     """
     queries, (name, grade) = references_for(scorer, references), next(iter(grades.items()))
     measure = make_scorer(scorer, cache_dir, threads)

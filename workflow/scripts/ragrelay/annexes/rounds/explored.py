@@ -12,7 +12,7 @@ from ragrelay.report.query_explorer.reading import BLOCK
 def round_states(
     queries: pl.DataFrame, contexts: pl.DataFrame, answers: pl.DataFrame, scores: pl.DataFrame
 ) -> pl.DataFrame:
-    """Join the tables for a round and retriever; there is a row per query and seed, with a list of ``scores``.
+    """Join a retriever's tables for a round into one row per question and seed, with a list of ``scores``.
 
     The column ``seeds`` lists all seeds with the same query and the same passages shown so far.
     """

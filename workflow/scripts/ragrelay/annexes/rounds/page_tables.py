@@ -21,7 +21,7 @@ def slope_table(study: RoundsShown, most_rows: int | None = None) -> Table:
 
 
 def round_table(study: RoundsShown, most_rows: int | None = None) -> Table:
-    """Show P, lists and tokens for each round and each retriever whose list was shown."""
+    """Show mean P, statistics on the lists, and prompt lengths, for each round and retriever."""
     return table_of(
         study["round_scores"], name("references"), numeric("round", "round", count), name("retriever"),
         between("mean P", "p"), numeric("queries", "n", count), numeric("worse", "worse", count),

@@ -1,4 +1,4 @@
-"""Build a round's prompts, or stand-in prompts before the previous round has been answered."""
+"""Build a round's prompts, and stand-in prompts for the plan if the previous round hasn't been answered yet."""
 
 from collections.abc import Mapping, Sequence
 
@@ -38,8 +38,8 @@ def ask_next_query(
 ) -> pl.DataFrame:
     """Build the prompts that ask a model for the next query (columns COLUMNS).
 
-    ``shown`` has columns qid, docnos and possibly seed, from the reference retriever's prompts. Questions that aren't
-    in ``shown`` were shown no passages.
+    ``shown`` has columns qid, docnos and possibly seed, from the reference retriever's prompts. For questions that
+    aren't in ``shown``, the prompts contain no passages.
     """
     states = queries.select("qid").join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     keys = [name for name in STATE if name in shown.columns]

@@ -24,10 +24,10 @@ def write_round_queries(
     """Return a query (columns COLUMNS) for each question in ``queries`` (columns qid and query) and each seed.
 
     ``answers`` has columns qid, seed and answer; questions without search results may be missing. ``prompts`` contains
-    qid, docnos and possibly seed, from the reference retriever's prompts in the previous round; questions that aren't
-    in ``prompts`` were shown no passages. ``kind``: with `answer`, the query is the question followed by the answer
+    qid, docnos and possibly seed, from the reference retriever's prompts in the previous round; questions without
+    passages may be missing. ``kind`` says what the query is: with `answer`, the question followed by the answer
     (Iter-RetGen: Shao et al., Findings of EMNLP 2023); with `ask`, the first line of a model's reply to the request for
-    a query; with `same`, the question. If there is no answer or reply, the query is the question.
+    a query; with `same`, just the question. Without an answer or reply, the query is the question.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     states = queries.select("qid", "query").join(of_seeds, how="cross", maintain_order="left_right")

@@ -57,14 +57,14 @@ class Rounds:
 
     @functools.cached_property
     def sections(self) -> list[Key]:
-        """The wildcards for each dataset, generator with an engine, and scorer that computes scores."""
+        """The wildcards for each combination of dataset, generator with an engine, and scorer that computes scores."""
         study, names = self.study, ("dataset", "generator", "scorer")
         parts = itertools.product(study.grid.datasets, study.asked_generators(), study.scoring.computed)
         return [dict(zip(names, part, strict=True)) for part in parts if self.settings]
 
     @functools.cached_property
     def answer_jobs(self) -> list[Key]:
-        """The wildcards for each dataset, generator, round and retriever for which answers are generated."""
+        """The wildcards of the jobs that generate answers, for each dataset, generator, round and retriever."""
         study, names = self.study, ("dataset", "generator", "round", "retriever")
         jobs = itertools.product(study.grid.datasets, study.asked_generators(), self.numbers)
         return [dict(zip(names, (*job, name), strict=True)) for job in jobs for name in self.requested(job[2])]
@@ -77,7 +77,7 @@ class Rounds:
 
     @functools.cached_property
     def numbers(self) -> list[str]:
-        """The numbers of the rounds in which a model generates answers (other than the grid's) or queries."""
+        """The numbers of the rounds in which a model generates queries, or answers that aren't part of the grid."""
         return sorted({*self.later, *self.asking})
 
     def requested(self, number: str) -> list[str]:
@@ -99,7 +99,7 @@ class Rounds:
         return files.prompts.at(template=self.study.generation.template_of(generator), **reference, **self.cell)
 
     def before(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the previous round's files: the reference retriever's prompts, and the replies to these prompts."""
+        """Return the previous round's files: the reference retriever's prompts, and the answers or the next queries."""
         number = str(int(wildcards.round) - 1)
         cells = [{"retriever": self.given.reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
         answers: StudyFile | list[StudyFile] = files.answers.each(cells)
@@ -109,16 +109,16 @@ class Rounds:
         return {"answers": answers, "prompts": self._shown_in(wildcards.generator, number)}
 
     def all_of(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the file for each later round and retriever. ``pattern``: the file's pattern."""
+        """Return the paths from ``pattern`` for every retriever in every round after the first."""
         rounds = itertools.product(self.later, self.retrievers)
         return pattern.each({"round": number, "retriever": name} for number, name in rounds)
 
     def of_retrievers(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the file for each retriever. ``pattern``: the file's pattern."""
+        """Return the paths from ``pattern`` for every retriever used in search rounds."""
         return pattern.each(self.each_retriever)
 
     def first(self, pattern: StudyFile) -> OfJob:
-        """Return an input function that lists each retriever's file for round 1. ``pattern``: the file's pattern."""
+        """Return an input function that lists every retriever's files for round 1, with paths from ``pattern``."""
         return self.study.generation.prompts(pattern, [{**name, **self.cell} for name in self.each_retriever])
 
     @functools.cached_property
@@ -150,7 +150,7 @@ class Rounds:
         return {name: self.study.retriever(name) for name in self._stages(retriever)}
 
     def indexed(self, retriever: str) -> dict[str, str]:
-        """Return the index names of a retriever, and of the retrievers on which it builds, if they have an index."""
+        """Return the index names of a retriever and of the retrievers on which it builds, keyed by retriever."""
         return {name: index_name(index) for name, index in self._indexed(retriever).items()}
 
     def search_modules(self, retriever: str) -> list[str]:

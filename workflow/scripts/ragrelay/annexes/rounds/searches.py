@@ -43,7 +43,7 @@ class Searching(NamedTuple):
     drop_identical_ids: bool = False
 
     def run(self, name: str, queries: pl.DataFrame) -> pl.DataFrame:
-        """Run a retriever, after those on which it builds, and return its run (qid, docno, rank, score)."""
+        """Run a retriever after the retrievers on which it builds, and return the run (qid, docno, rank, score)."""
         definition = self.definitions[name]
         depth = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
         stages = [self.run(stage, queries).filter(depth) for _, stage in RETRIEVER_KINDS.of(definition).stages()]
@@ -64,7 +64,7 @@ def search_round(
     lowest: int,
     near_copy: float | None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Search for ``queries`` (columns queries.COLUMNS); returns COLUMNS, and the shown passages' texts by docno.
+    """Search for ``queries`` (columns queries.COLUMNS); returns COLUMNS, and the shown passages' texts keyed by docno.
 
     Passages already shown, and their near copies, are left out of the retriever's first ``k`` passages with text. When
     the measure is computed, these passages keep their ranks but are treated as not relevant.

@@ -130,11 +130,11 @@ def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | 
 
 
 def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | None) -> pl.DataFrame:
-    """Compare thought lengths in each cell with zero-shot answers and with ``base``, over the same queries.
+    """Compare each cell's thought lengths with those for zero-shot and for retriever ``base``, over the same queries.
 
-    Returns columns DIFFERENCES and adjusted p-values. A family contains all cells compared with the same retriever, or
-    all cells compared with no context. ``queries``: the result of tokens_by_query, with the column ``cluster``. As for
-    gains, the verdict is based on the uncorrected 95% interval. Cells without a test have a ``reason``.
+    Returns columns DIFFERENCES and adjusted p-values. P-values are adjusted within two families: comparisons with
+    ``base``, and comparisons with zero-shot. ``queries``: the result of tokens_by_query, with the column ``cluster``.
+    As for gains, the verdict is based on the uncorrected 95% interval. Cells without a test have a ``reason``.
     """
     of = pl.col("retriever")
     cells = queries.filter(of != ZEROSHOT)

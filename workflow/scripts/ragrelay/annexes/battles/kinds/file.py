@@ -8,7 +8,7 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class File(Fought):
-    """Votes by people or another program, from a file with a row per vote. Pairs without a vote are left out."""
+    """Votes from people or a program, read from a file with one row per vote. Pairs without a vote are left out."""
 
     path: DatasetFile = Field(
         description="The file (`{dataset}` stands for the dataset's name): CSV, TSV, JSON or Parquet with `qid`, "

@@ -47,7 +47,7 @@ class Swap(Intervention):
     )
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return a changed context for each draw and position, with the relevant and with the non-relevant passage."""
+        """Return two contexts per draw and position: one with the relevant, one with the non-relevant passage."""
         docnos = [passage.docno for passage in given.context]
         rows = []
         for draw, pair in enumerate(given.pairs):
