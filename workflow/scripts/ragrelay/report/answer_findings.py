@@ -79,7 +79,7 @@ def _cost(section: Section) -> list[str]:
 def ends(section: Section) -> dict[str, float]:
     """Return the noteworthy shares of answers that didn't end normally, keyed by a phrase for how they ended.
 
-    Shares are relative to all answers, including missing answers, or to scored answers if a file provides the scores.
+    Shares refer to all answers (including missing answers) or, if a file provides the scores, to the scored answers.
     """
     sums: Mapping[str, Any] = section.scored or facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -102,7 +102,7 @@ def missing(section: Section) -> str:
 
 
 def alike(section: Section) -> list[str]:
-    """State how often all seeds produced the same answer to a query, unless that share is below `NOTEWORTHY`."""
+    """State for how many cells and queries all seeds gave the same answer, unless the share is below `NOTEWORTHY`."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))
     several, same = cells.select(pl.col("several", "alike").sum()).row(0)
     if not several or same / several < NOTEWORTHY:

@@ -11,7 +11,7 @@ from ragrelay.report.lengths import ENDS
 
 
 def length_table(section: Section, most_rows: int | None = None) -> Table:
-    """Build the table of each cell's answer lengths in tokens, and of how the answers ended."""
+    """Build the table of answer lengths (in tokens) and of how answers ended, with a row per cell."""
     return table_of(
         section["lengths"], *OF_CELL[:3], numeric("answers", "n", count),
         numeric("mean tokens", "mean_tokens", number, 1), numeric("median", "median", number, 1),

@@ -1,6 +1,6 @@
 """Select the rows on which the sentences on a section's first screen are based.
 
-Only this module selects the primary pair's row, a difference's direction and the slopes for the verdict on relay.
+So that all sentences agree, the primary pair's row and direction and relay's slopes are selected only in this module.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -353,7 +353,7 @@ class Facts:
 
     @cached_property
     def where(self) -> dict[str, Any]:
-        """The ordering, k and references that the first screen uses."""
+        """The ordering, k and references used on the first screen."""
         return {name: self.section.lead[name] for name in ("ordering", "k", "references")}
 
     @cached_property
@@ -364,7 +364,7 @@ class Facts:
 
     @cached_property
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
-        """The primary pair's difference for every ordering, k and references, subtracted as in the page's first answer.
+        """The primary pair's difference in every cell, in the direction of the page's first answer.
 
         Without zero-shot answers, the pair's second retriever is always subtracted from the first.
         """
@@ -381,7 +381,7 @@ class Facts:
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
-        """The primary pair's difference for every k, subtracted in the same order as in the page's first answer."""
+        """The primary pair's difference for every k, in the direction of the page's first answer."""
         ordering, _, references = self.where.values()
         return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
@@ -474,7 +474,7 @@ class Facts:
 
     @cached_property
     def clusters(self) -> list[QueryClusters]:
-        """A list with the summary of the query clusters, or an empty list if queries are independent."""
+        """A list with the numbers of query clusters, or an empty list if queries are independent."""
         return [QueryClusters.of(row) for row in self.section["clusters"].iter_rows(named=True)]
 
     @cached_property

@@ -59,9 +59,9 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 
 
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Add the number of answers missing from an imported file to ``lengths``: as a column ``absent``, and to ``n``.
+    """Add a column ``absent`` to ``lengths``, the number of answers missing from an imported file, and add it to ``n``.
 
-    Answers to queries without results (P = P₀) don't count as missing, nor do zero-shot answers if none exist.
+    Answers to queries without results (P = P₀) don't count, and zero-shot answers count only if the study has some.
     """
     keys = ["dataset", "generator", "retriever", "ordering", "k"]
     kinds = (UNANSWERED, NO_RESULTS)

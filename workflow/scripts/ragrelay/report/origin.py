@@ -97,7 +97,7 @@ def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
 def mixed_engines(jobs: Records) -> str:
     """State which generators' answers come from more than one engine, device or setting, if any.
 
-    Answers generated before ragrelay recorded a setting are ignored for that setting.
+    A setting is compared only for answers that were generated since ragrelay began to record the setting.
     """
     answers_by: dict[str, dict[str, Counter[str]]] = {}
     for job in jobs:

@@ -1,7 +1,7 @@
 """Register a study's figures, tables and result tables, and the parts of the page.
 
-To add a figure, add a Figure that names the function that draws it. To add a table, add an analysis module with
-``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and a Table. Example: tests/e2e/test_additions.py.
+To add a figure, register its function in a Figure. To add a table, add three things: an analysis module that defines
+``COLUMNS`` and ``table``, a ResultTable, and a Table. Example: tests/e2e/test_additions.py.
 """
 
 from ragrelay.report.display.outputs import (

@@ -131,9 +131,9 @@ def _lines(
 def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINTS) -> Spec:
     """Plot, for each query, the difference in P against the difference in the measure between two rankings.
 
-    Each pair of rankings has a panel, with a line of relay's slope through the mean differences of queries whose
-    contexts differ. Queries with two differences of 0 aren't drawn. The page shows at most ``limit`` points, for the k
-    that readers select. A file shows the primary comparison's k, and ``limit`` is the width.
+    Each pair of rankings has a panel, with a line that has relay's slope and passes through the mean differences.
+    Queries for which both differences are 0 aren't drawn. On the page, readers select k, and ``limit`` is the maximum
+    number of points. A file shows the primary comparison's k, and ``limit`` is the width.
     """
     ordering, k, references, measure = section.lead.values()
     page, where = theme == "page", {"ordering": ordering, "references": references}

@@ -23,7 +23,7 @@ RELAY_IN_SHORT = {RELAYED[relay.NOT_KNOWN]: "undecided", RELAYED[relay.TOO_FEW]:
 
 
 def counted_where(section: Section) -> str:
-    """Return a note that says which cells a section's headings count."""
+    """Return a note that says which cells are counted in a section's headings."""
     ordering, _, references, _ = section.lead.values()
     oracles = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     return (

@@ -59,7 +59,7 @@ class ReportedStudy:
 
     @property
     def groups(self) -> list[list[Section]]:
-        """Return lists of the sections with the same generator and scorer."""
+        """Return the sections, grouped by generator and scorer."""
         groups: dict[tuple[str, str], list[Section]] = {}
         for section in self.sections:
             groups.setdefault((section.generator, section.scorer), []).append(section)

@@ -77,7 +77,7 @@ class Table1:
 def table1(section: Section, unseen: bool = False) -> Table1:
     """Build a section's Table 1, for all references or for unseen references.
 
-    A mark stands for a significant test in significance.csv. As in the paper, ‡ is shown at the ascending ordering.
+    A mark means that a test in significance.csv is significant. As in the paper, ‡ is in the ascending ordering's row.
     """
     grid, grades = section.grid, section.unseen if unseen else section.grades
     by_cell = {

@@ -15,7 +15,7 @@ from ragrelay.report.study import ReportedStudy
 
 
 def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -> None:
-    """Write left_out.csv, and the tables in ``outputs`` for each section or for each generator and scorer."""
+    """Write the tables in ``outputs``, once per section or once per generator and scorer, and write left_out.csv."""
     for section in study.sections:
         for output in available((output for output in outputs if output.of == "section"), section.tables):
             write_table(section, output, folder, section.keys)
@@ -26,7 +26,7 @@ def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -
 
 
 def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]) -> None:
-    """Write a table to its files. ``keys``: values for the file names and for missing key columns."""
+    """Write a table to its files. ``keys``: values for the file names and for key columns missing from the table."""
     for ending, function in output.files.items():
         content = resolve(function)(shown) if function else shown.rows(output.needs[0])
         path = folder / file_name(output, ending, keys)

@@ -55,7 +55,7 @@ COPYING = {
 def wide_correlation(section: Section) -> pl.DataFrame:
     """Reshape correlation.csv so that all three coefficients of a cell are in one row (columns WIDE_CORRELATION).
 
-    If several coefficients have a reason or remark, the row contains the first.
+    If several coefficients have a reason or a remark, the row contains only the first one.
     """
     keys = [*CELL, "measure", "subset"]
     parts = []
@@ -118,7 +118,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Return how often the best-matching reference is in the context, and utility on all and on unseen references."""
+    """Return how often the best-matching reference is in the context, and utility for all and for unseen references."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

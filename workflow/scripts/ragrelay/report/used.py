@@ -1,4 +1,4 @@
-"""Sum up the time, memory and GPU-hours in Snakemake's benchmarks, for comparison with requests and the plan."""
+"""Compare the time, memory and GPU-hours in Snakemake's benchmarks with the requested and the planned resources."""
 
 import csv
 import math

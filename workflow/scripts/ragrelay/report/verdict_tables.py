@@ -81,7 +81,7 @@ def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
-    """Build the table of differences in mean P: primary pair first, then pairs with the reference, then other pairs."""
+    """Build the table of differences in mean P: the primary pair, then pairs with the reference, then other pairs."""
     roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
     place = pl.col("role").replace_strict(roles, return_dtype=pl.Int64)
     frame = section.rows("systems").sort(place, maintain_order=True)
@@ -149,7 +149,7 @@ def clusters_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def pooled_table(study: ReportedStudy) -> Table:
-    """Build the table of verdicts pooled over generators, by dataset, scorer and question, and over all datasets."""
+    """Build the table of verdicts pooled over generators, for each dataset and for all datasets together."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
         frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),

@@ -50,10 +50,10 @@ class Encoder:
 
     ``definition``: model and layer (None for all layers); optionally revision, dtype, device and batch_tokens (None for
     as many as fit in the GPU's free memory). On a GPU, texts are encoded in padded batches (``batched`` is then true).
-    On a CPU, texts are encoded one at a time or, with ``packs``, in blocks (by ``packed``). Other attributes are
-    ``dimension``, ``max_length`` (in tokens, including special tokens; None if unlimited), ``storage`` (the numpy
-    type of embeddings) and ``commit`` (None for a local model). Raises InputError if the model, layer, dtype or GPU
-    isn't available, or if a text's embeddings depend on the text's position in a block.
+    On a CPU, texts are encoded one at a time or, if ``packs`` is true, in blocks (by ``packed``). Other attributes are
+    ``dimension``, ``max_length`` (in tokens, including special tokens; None if unlimited), ``storage`` (the numpy type
+    of embeddings) and ``commit`` (None for a local model). Raises InputError if the model, layer, dtype or GPU isn't
+    available, or if a text's embeddings depend on the text's position in a block.
     """
 
     def __init__(self, definition: Mapping[str, Any], threads: int = 1, packs: bool = False) -> None:
@@ -80,7 +80,7 @@ class Encoder:
                 worker.submit(self.packed.check, self.tokenise([CHECKED])[0], self.place).result()
 
     def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return each text's token ids, cut at ``max_length``; an empty list if all tokens are special tokens."""
+        """Return each text's token ids, cut at ``max_length``, or an empty list if all tokens are special tokens."""
         cut = {"truncation": True, "max_length": self.max_length} if self.max_length else {"truncation": False}
         rest, ids = iter(texts), []
         while some := [text.strip() for text in islice(rest, TOKENISED_AT_ONCE)]:
@@ -119,7 +119,7 @@ class Encoder:
         """Encode tokenised texts, and write the embeddings to ``out`` [T, dimension], at the rows in ``offsets``.
 
         On a GPU, texts of similar length are encoded together in batches of at most ``batch_tokens``. On a CPU, several
-        threads encode blocks or single texts. ``progress``: a plural noun for the texts, to report progress.
+        threads encode blocks or single texts. ``progress``: a plural noun for the texts in progress messages.
         """
         # Longest first, so that a text that doesn't fit in memory fails immediately.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))
@@ -242,7 +242,7 @@ def _max_length(model: object, tokenizer: Any) -> int | None:
 
 
 def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
-    """Remove all layers after ``layer`` from the model's encoder (None: remove none), and return the encoder.
+    """Remove all layers after ``layer`` from the model's encoder (no layers if None), and return the encoder.
 
     Raises InputError if the model has fewer layers or an unknown structure. ``place``: the model's name in the message.
     """

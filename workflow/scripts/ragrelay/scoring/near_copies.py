@@ -29,7 +29,7 @@ Texts = Mapping[str, Mapping[Shown, str]]
 
 
 def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
-    """Return the value for a passage in a context of ``k`` passages. Keys are (docno, k) or, failing that, docno."""
+    """Return the value under the key (docno, k) or, failing that, docno. ``k``: number of passages in the context."""
     return values[docno, k] if (docno, k) in values else values[docno]
 
 

@@ -73,8 +73,8 @@ def left_out(
 ) -> list[dict[str, object]]:
     """Return counts of queries without nuggets or without a vital nugget, and of problems with the lists.
 
-    ``others``: the number of lists for other queries in the file. ``written``: if a generator wrote the lists, the
-    numbers of lists generated twice (``again``) and cut (``cut``), and of duplicate nuggets (``repeated``).
+    ``others``: the number of lists for other queries in the file. ``written``: counts, if a generator wrote the lists:
+    ``again`` (lists generated twice), ``cut`` (lists cut the second time) and ``repeated`` (duplicate nuggets).
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])

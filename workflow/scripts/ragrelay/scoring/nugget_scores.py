@@ -16,7 +16,7 @@ VALUES = tuple(f"{weights}_{credit}" for weights in WEIGHTS for credit in CREDIT
 
 
 def nugget_score(value: str, label: pl.Expr, vital: pl.Expr) -> pl.Expr:
-    """Return an aggregation that computes the score ``value`` (one of VALUES) for an answer, from a row per nugget.
+    """Return an aggregation that computes the score ``value`` (one of VALUES) from an answer's rows, one per nugget.
 
     ``label``: the label's index in WORDS; ``vital``: whether the nugget is vital. With weights w and credits c, the
     score is Σ w c / Σ w. `strict` gives credit only for support; `lenient` also gives half credit for partial support.

@@ -17,7 +17,7 @@ Given = TypeVar("Given", bound=Answers)
 
 
 class QueryScores(NamedTuple):
-    """A query's references and answers. ``values``: the answers' scores, as arrays (answers, references), by name."""
+    """A query's references, answers and scores. ``values``: arrays (answers, references), keyed by the score's name."""
 
     qid: str
     query: QueryReferences
@@ -26,11 +26,11 @@ class QueryScores(NamedTuple):
 
 
 class ScoredAnswers(Generic[Given]):
-    """Answers with their scores. Scores that aren't in the store yet are computed.
+    """Answers and scores. Scores that aren't in the store yet are computed.
 
     ``answers``: a function that returns the answers to given queries. ``references``: the file of judged references or,
-    for gold answers, the file of queries. Raises InputError if the model isn't available or the scorer can't read the
-    answers' words.
+    for gold answers, the file of queries. Raises InputError if the model isn't available or the scorer would ignore too
+    many of the answers' words.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ScoredAnswers(Generic[Given]):
             measure.prepare([text for query in self.queries.values() for text in query.texts])
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
-        """Yield batches with the scores of ``queries_at_once`` queries. ``order``: the columns to sort answers by."""
+        """Yield scores in batches of ``queries_at_once`` queries. ``order``: the columns by which to sort answers."""
         qids = list(self.queries)
         for start in range(0, len(qids), queries_at_once):
             some = qids[start : start + queries_at_once]

@@ -18,7 +18,7 @@ SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield each non-empty record in a file, with the record's place for error messages. NaN becomes None.
+    """Yield each non-empty record in a file, with the record's location for error messages. NaN becomes None.
 
     ``keys``: the keys to read, regardless of case. ``expected``: a description of a record, for messages. Raises
     InputError if the file can't be read.

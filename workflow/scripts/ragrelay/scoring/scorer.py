@@ -57,17 +57,17 @@ class Measure(Protocol):
             JSON values for the receipt.
 
         Raises:
-            InputError: The measure can't read the references' words.
+                        InputError: The measure would ignore too many of the references' words.
         """
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Check that the measure can read the answers' words.
+        """Check that the measure doesn't ignore too many of the answers' words.
 
         Args:
             answers: The answers' texts, which are read only for this check.
 
         Raises:
-            InputError: The measure can't read the answers' words.
+                        InputError: The measure would ignore too many of the answers' words.
         """
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:

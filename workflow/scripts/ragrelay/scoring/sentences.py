@@ -89,7 +89,7 @@ def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citation
 
 
 def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Sentence]:
-    """Split an answer into sentences with citations; sentences without a word are left out.
+    """Split an answer into sentences, each with its citations (if any). Sentences that contain no words are left out.
 
     A citation after a full stop belongs to the sentence before the full stop. If the citation begins a line with more
     text, or if the answer begins with a citation, the citation belongs to the next sentence.
@@ -110,9 +110,9 @@ def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Se
 
 
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
-    """Convert sentences with cited docnos to sentences with cited numbers; sentences without a word are left out.
+    """Convert the cited docnos in sentences to numbers. Sentences that contain no words are left out.
 
-    Numbers are positions in ``docnos`` from 1, or 0 for an unknown docno. Marks such as ``[1]`` are removed.
+    A docno's number is its index in ``docnos``, counted from 1, or 0 if missing. Marks such as ``[1]`` are removed.
     """
     if cited is None:
         return None

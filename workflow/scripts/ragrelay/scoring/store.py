@@ -17,8 +17,8 @@ SCHEMA = pl.Schema([(name, pl.String()) for name in KEY] + [(name, pl.List(pl.Fl
 class ScoreStore(PartStore):
     """A scorer's store of scores, in the folder ``<cache_dir>/scores/<fingerprint>``.
 
-    The columns are answer_hash (a hash of the composed text), references_hash (a hash of the texts of a query's
-    references, in order), and precision, recall and f1 (float32 lists with a value per reference, in this order).
+    The columns are answer_hash (a hash of the text in NFC), references_hash (a hash of the query's reference texts, in
+    order), and precision, recall and f1 (float32 lists with a value per reference, in the same order).
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:

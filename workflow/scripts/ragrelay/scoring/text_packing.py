@@ -25,9 +25,9 @@ _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 
 class PackedModel:
-    """An encoder that encodes several texts in a block of ``rows`` rows. ``model`` is modified.
+    """An encoder that encodes several texts together in a block of ``rows`` rows. ``model`` is modified.
 
-    A longer text gets its own block, whose number of rows is a multiple of ``rows``.
+    A text with more than ``rows`` tokens gets its own block, whose number of rows is a multiple of ``rows``.
     """
 
     def __init__(self, model: Any, padding: int, rows: int) -> None:
@@ -218,7 +218,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """Compute attention within each text. For each text, distances are the top-left corner of ``relative_pos``."""
+        """Compute attention within each text. A text's distances are the top-left corner of ``relative_pos``."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         attended = torch.zeros_like(hidden_states)
         for rows in _texts():
@@ -231,7 +231,7 @@ class DisentangledTexts(nn.Module):
 
 
 class Projected(nn.Module):
-    """A stand-in for a projection layer in DeBERTa v2, which returns rows that were already projected with the block.
+    """A layer that replaces a projection layer in DeBERTa v2 and returns rows already projected with the entire block.
 
     Distance embeddings, which are the same for every text, are projected only once.
     """
@@ -242,7 +242,7 @@ class Projected(nn.Module):
         self.distances: torch.Tensor | None = None
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Return this layer's third of the rows [1, n, 3 * dimension], or project distances [1, n, dimension]."""
+        """Return this layer's third of projected rows [1, n, 3 * dimension], or project distances [1, n, dimension]."""
         if states.shape[-1] == self.width:
             return states.chunk(3, dim=-1)[self.place]
         if self.distances is None:

@@ -52,12 +52,12 @@ def panel_name(first: str, second: str) -> str:
 
 
 def panel_column(first: str, second: str) -> pl.Expr:
-    """Return an expression for the column ``panel``: a row's panel name, joined from two columns."""
+    """Return an expression for the column ``panel``, which joins the values of two columns into a panel's name."""
     return pl.concat_str([pl.col(first), pl.col(second)], separator=" · ").alias("panel")
 
 
 def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
-    """Return an expression for the x coordinate: ``column`` (with values ``places``) plus a shift per retriever."""
+    """Return the x coordinate as an expression: ``column`` (one of ``places``), shifted to keep retrievers apart."""
     step = DODGE * max(max(places) - min(places), 1)
     moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
     shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
@@ -144,8 +144,8 @@ def interval_lines(
 ) -> list[alt.Chart]:
     """Draw points with intervals, joined by lines, from the columns x, value, low and high.
 
-    ``band`` also shades the area between the ends of a line's intervals. ``line``: a column; each retriever then has a
-    line for each value in the column. ``legend``: the legend's title.
+    ``band``: whether to shade the area between the lower and upper ends. ``line``: a column, if each retriever has a
+    separate line for each of the column's values. ``legend``: the legend's title.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
@@ -181,7 +181,7 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in each of ``panels``, with shared scales, and return the chart's specification.
 
-    ``sampled``: whether ``records`` contains only a sample of the queries. ``points``: the width (0: default).
+    ``sampled``: whether ``records`` contains only a sample of the queries. ``points``: a file's width in points, or 0.
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

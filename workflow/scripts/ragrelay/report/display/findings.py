@@ -33,7 +33,7 @@ class Conclusion(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """Split ``strong`` at retriever names, and return pairs (text, name); the name is empty for other text."""
+        """Split ``strong`` at retriever names into pairs (text, name). For all other text, the name is empty."""
         pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
@@ -75,7 +75,7 @@ def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> st
 
 
 def counts(row: Mapping[str, Any]) -> str:
-    """Return the numbers of available and needed queries if a row has too few, or otherwise an empty string."""
+    """Return the numbers of available and needed queries if a row has too few queries, or otherwise an empty string."""
     return needed(row["remark"] or "") if row["verdict"] == TOO_FEW else ""
 
 

@@ -37,7 +37,7 @@ def judge_sentences(section: Section) -> list[str]:
 
 
 def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
-    """Write a sentence about each check in ``checks``. Columns: analysis.judge_checks.TABLE and adjusted p-values."""
+    """Write a sentence about each row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
     sentences = []
     for row in checks.iter_rows(named=True):
         interval = with_interval(row["value"], row["low"], row["high"])

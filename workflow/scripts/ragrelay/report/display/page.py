@@ -56,14 +56,14 @@ class Page:
         words: Mapping[str, str] | None = None,
         of_queries: str = "",
     ) -> list[dict[str, Any]]:
-        """Draw the figures and tables for some parts of the page, and store the figures in ``charts``.
+        """Draw the figures and tables for the given parts of the page, and store the figures in ``charts``.
 
         Args:
             shown: The data that figures and tables show.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
             anchor: The prefix of all anchors.
-            most: Maxima for limited outputs, by type: number of records (Figure, approximate) or of rows (Table).
+            most: The maximum number of records in a figure (approximate) and of rows in a table, if limited.
             words: Values for placeholders in headings, titles and notes.
             of_queries: A sentence added to the notes of figures whose points are queries.
 
@@ -82,7 +82,7 @@ class Page:
         parts: Mapping[str, Part],
         most_rows: int,
     ) -> list[dict[str, Any]]:
-        """Draw the same parts for each of several studies.
+        """Draw the same parts of the page for each of several studies.
 
         Args:
             name: The prefix of all anchors.
@@ -91,7 +91,7 @@ class Page:
             sentences: Returns a study's sentences.
             outputs: The figures and tables.
             parts: Headings and introductions, keyed by the part's name.
-            most_rows: Maximum number of rows on the page; each table gets a sixth, divided by the number of studies.
+            most_rows: The page's maximum number of rows; a table's maximum is most_rows / 6 / (number of studies).
 
         Returns:
             For each study, the template's values: anchor, where (the study's title), answer, sentences and parts.
@@ -148,7 +148,7 @@ def page_parts(
     """Draw ``outputs`` from the data ``shown``, add charts to ``charts``, and return values for the macro ``parts``.
 
     Each part has an anchor, a heading, an introduction and items; parts without items, and figures and tables without
-    data, are left out. ``most``: the maximum number of a figure's records (approximately) or of a table's rows.
+    data, are left out. ``most``: the maximum number of records in a figure (approximate) and of rows in a table.
     ``words``: values for placeholders. ``of_queries``: a sentence for the notes of figures whose points are queries.
     """
     filled_parts = []

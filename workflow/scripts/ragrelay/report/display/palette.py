@@ -1,4 +1,4 @@
-"""Assign each retriever a colour, a dash pattern and a symbol, the same in all figures.
+"""Assign each retriever a colour, a dash pattern and a symbol for use in all figures.
 
 Colour-blind readers can distinguish the colours, which come from Okabe and Ito, "Color Universal Design" (2008). Black
 and yellow are left out, because pages have a white or black background. Dash patterns and symbols help in greyscale.
@@ -25,7 +25,7 @@ class Look:
 
 
 def looks(retrievers: Sequence[str]) -> dict[str, Look]:
-    """Assign a look to each retriever, based only on the order of ``retrievers``.
+    """Assign a look to each retriever, based only on the names and their order.
 
     ``rel`` is green, ``nrel`` is grey, and the other retrievers share the remaining colours. Retrievers with the same
     colour still differ in dash pattern or symbol.

@@ -59,7 +59,7 @@ class Grid:
 
     @property
     def measure(self) -> str:
-        """Return the first measure, which the scatter plot and the summary use."""
+        """Return the first measure, which is used in the scatter plot and in the summary."""
         return self.measures[0]
 
 
@@ -106,7 +106,7 @@ class Section:
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """Return the names of the unseen reference sets, in the order of the grades; gold answers have none."""
+        """Return the names of the unseen reference sets, in the order of the grades, or () for gold answers."""
         names = set(self["utility"]["references"])
         return tuple(grade + UNSEEN for grade in self.grades if grade + UNSEEN in names)
 
@@ -143,7 +143,7 @@ class Section:
         return {name: by_name[name] for name in self.grid.retrievers}
 
     def drawn(self, name: str) -> pl.DataFrame:
-        """Return the table's rows for figures: only the grid's retrievers, the drawn orderings and the grades."""
+        """Return the rows of the table ``name`` that have the retrievers, orderings and references shown in figures."""
         frame = self[name]
         shown = {"retriever": self.grid.retrievers, "ordering": self.grid.drawn, "references": self.grades}
         return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)

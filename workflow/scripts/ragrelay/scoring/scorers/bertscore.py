@@ -73,10 +73,10 @@ class BertMeasure:
     """BERTScore (Zhang et al., ICLR 2020) without idf or baseline rescaling, with the same scores as bert-score 0.3.13.
 
     ``fingerprint`` is a hash of the model (a local model's files, or a hub model's id and revision), the layer, the
-    dtype, the major version of transformers, and NUMERICS. Texts may be encoded in blocks, depending on ``encoding``
-    and the model but not on the machine; the hash then also includes the number of rows per block. Batch size, threads,
-    device and torch's version aren't included, because in float32 they change only the last bits of scores. The model
-    and the libraries are loaded only if a text must be encoded.
+    dtype, the major version of transformers, and NUMERICS. If texts are encoded in blocks (which depends on
+    ``encoding`` and the model, not on the machine), the hash also includes the number of rows per block. Batch size,
+    threads, device and torch's version aren't included, because in float32 they change only the last bits of scores.
+    The model and the libraries are loaded only if a text must be encoded.
     """
 
     def __init__(self, scorer: Bertscore, cache_dir: Path, threads: int = 1) -> None:

@@ -126,7 +126,7 @@ class CosineMeasure:
         """Accept all answers, even if they contain words that the model doesn't know."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Compute the cosine of all pairs in each task, and return it as ``f1``. Call ``prepare`` first."""
+        """Compute the cosine for every pair in each task, and return the cosines as ``f1``. Call ``prepare`` first."""
         distinct = list(dict.fromkeys(text for task in tasks for text in task.answers))
         vectors = dict(zip(distinct, self._embedded(distinct), strict=True))
         scores = []

@@ -19,8 +19,8 @@ ALONE = "_alone"
 
 class LlmJudge(JudgeScorer):
     """A generator judges how well the answer answers the query, given references. The score is the judge's probability
-    of yes, divided by the judge's probability of yes or no; with `scale: grades`, it is the expected grade from 0 to 3,
-    divided by 3. Empty answers score 0.
+    of yes, divided by the judge's probability of yes or no; with `scale: grades`, the score is the expected grade from
+    0 to 3, divided by 3. Empty answers score 0.
     """
 
     references: Literal["judged", "gold", "none"] = Field(  # type: ignore[assignment]
@@ -53,7 +53,7 @@ class LlmJudge(JudgeScorer):
         return {**filled, "prompt": filled.get("prompt") or PROMPTS[filled.get("scale", "yes_no")] + ending}
 
     def placeholders(self) -> set[str]:
-        """Return the placeholders for the query, the answer and, unless the judge sees none, the references."""
+        """Return the placeholders for the query, the answer and, if the judge sees references, the references."""
         return {"query", "answer"} | ({"references"} if self.references != "none" else set())
 
     def words(self) -> list[str]:
@@ -67,7 +67,7 @@ class LlmJudge(JudgeScorer):
         return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the share of yes (relative to yes or no), or the expected grade / 3; 0 for an empty answer."""
+        """Return the share of yes (relative to yes or no) or the expected grade / 3, but 0 for an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
         value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()

@@ -29,7 +29,7 @@ class Panel(Scorer):
         return self.of
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that each judge asks a generator or reads a file, with the panel's ``references`` and ``utility``."""
+        """Check that each judge uses a generator or a file, and shares the panel's ``references`` and ``utility``."""
         super().check(place, study)
         catalogue = study.config["scorers"]
         for name in self.of:

@@ -27,7 +27,7 @@ class Python(PairScorer, PairFunction):
         return {"kind": "python", "function": self.function, "code": self.code["function"], "options": self.options}
 
     def pairs(self) -> Pairs:
-        """Return a function that scores many pairs, and raises InputError if a value isn't a finite number."""
+        """Return a function that scores many pairs. The function raises InputError if a value isn't a finite number."""
         place = f"scorer {self.function}"
         return lambda answers, references: [_checked(place, value) for value in self.called(place, answers, references)]
 

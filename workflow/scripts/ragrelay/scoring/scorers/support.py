@@ -61,9 +61,9 @@ class Support(JudgeScorer):
         return questions
 
     def measured(self) -> list[pl.Expr]:
-        """Return precision (null without a citation), recall (null without a sentence) and f1, their harmonic mean.
+        """Return precision (null if no sentence has a citation), recall (null if there are no sentences) and f1.
 
-        f1 is 0 for an answer that doesn't cite anything.
+        f1 is the harmonic mean of precision and recall, or 0 for an answer that doesn't cite anything.
         """
         shares = [pl.col("shares").list.get(place) * worth for place, worth in enumerate(WORTH.values())]
         support = pl.when(pl.col("item").is_not_null()).then(pl.sum_horizontal(shares).fill_null(0.0))
