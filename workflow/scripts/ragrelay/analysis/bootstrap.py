@@ -1,8 +1,8 @@
-"""Compute BCa bootstrap intervals for correlation coefficients, with levels expanded for small samples.
+"""Compute BCa bootstrap intervals for correlation coefficients, widened for small samples.
 
 Plain BCa intervals are too short with few queries: at n = 43, a 95% interval covers the true value about 93% of the
-time. This module therefore expands the interval's levels, using quantiles of Student's t (Hesterberg 2015). Studentised
-intervals on Fisher's z have no better coverage, and a single outlying query can stretch them to nearly [-1, 1].
+time. This module therefore expands the interval's percentile levels, using Student's t (Hesterberg 2015). Studentised
+intervals on Fisher's z have no better coverage, and a single outlier can stretch them to nearly [-1, 1].
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,20 +43,20 @@ class Interval(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """A statistic's sample, bootstrap and jackknife values, for several pairs of columns."""
+    """A statistic's values in the sample, the resamples and the jackknife, for several pairs of columns."""
 
     values: Array
     """(pairs,): values in the sample."""
     draws: Array
     """(resamples, pairs): values in the resamples."""
     jackknife: Array
-    """(n, pairs): values without each query in turn."""
+    """(n, pairs): values with each query left out in turn."""
 
 
 def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
-    """Yield bootstrap weights, which count how often each query is drawn, in chunks of shape (rows, n).
+    """Yield bootstrap weights (how often each query is drawn) in chunks of shape (rows, n).
 
-    All chunks together have ``resamples`` rows, which depend only on ``n`` and ``seed``. Columns of equal length
+    The chunks have ``resamples`` rows in total, and the rows depend only on ``n`` and ``seed``. Columns of equal length
     therefore get the same resamples, and increasing ``resamples`` only appends rows.
     """
     generator = np.random.default_rng([seed, n])
@@ -75,11 +75,11 @@ def bootstrap_intervals(
     level: float = 0.95,
     names: Sequence[tuple[str, str]] = (),
 ) -> list[Interval]:
-    """Compute one confidence interval for ``coefficient`` (pearson, spearman or kendall) per pair of columns.
+    """Compute a confidence interval for ``coefficient`` (pearson, spearman or kendall) for each pair of columns.
 
-    ``names`` holds each pair's column names, used in the reason for a missing interval. All columns must have the same
-    length n, and none may be constant. All pairs use the same resamples of queries. For rank coefficients, memory grows
-    with n², so keep n below about 1,000.
+    ``names`` holds each pair's column names, which are used to explain why an interval is missing. All columns must
+    have the same length n, and none may be constant. All pairs use the same resamples of queries. For rank
+    coefficients, memory grows with n², so keep n below about 1,000.
     """
     if not pairs:
         return []
@@ -103,9 +103,9 @@ def bootstrap_intervals(
 
 
 def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int) -> Draws:
-    """Compute Pearson's r per pair of columns: in the sample, in each resample, and without each query in turn.
+    """Compute Pearson's r for each pair of columns: in the sample, in each resample, and with each query left out.
 
-    All pairs use the same resamples of queries. A query with a NaN in a pair's columns is left out of that pair's r.
+    All pairs use the same resamples of queries. A query with a NaN in either column is left out of the pair's r.
     """
     features = coefficients.pearson_features(pairs)
     values = coefficients.pearson_of_sums(features.sum(axis=0, keepdims=True))[0]
@@ -121,7 +121,7 @@ def _parts(n: int, resamples: int, seed: int, rows: int) -> Iterator[Array]:
 
 
 def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
-    """Compute the coefficient n times, leaving out one query each time; the result has shape (n,)."""
+    """Compute the coefficient with each of the n queries left out in turn, as an array (n,)."""
     if coefficient == "pearson":
         return coefficients.pearson_left_out(coefficients.pearson_features([(x, y)]))[:, 0]
     if coefficient == "kendall":
@@ -130,7 +130,7 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
 
 
 def most_alike(columns: Mapping[str, Array]) -> str:
-    """Describe the column with the largest share of equal values; without columns, return "a column"."""
+    """Return a phrase about the column with the largest share of equal values; "a column" if there are no columns."""
     equal = {name: int(np.unique(column, return_counts=True)[1].max()) for name, column in columns.items()}
     if not equal:
         return "a column"
@@ -146,13 +146,13 @@ def _undefined(draws: Array, defined: Array, columns: Mapping[str, Array]) -> In
 def bca_interval(
     value: float, draws: Array, jackknife: Array, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES
 ) -> Interval:
-    """Compute the BCa interval (bias-corrected and accelerated, Efron 1987, JASA 82) at expanded levels.
+    """Compute the BCa interval (bias-corrected and accelerated, Efron 1987, JASA 82) with expanded percentile levels.
 
     ``value`` is the statistic in the sample, ``draws`` (resamples,) the statistic in each resample, and ``jackknife``
-    (n,) the statistic without each query in turn; undefined values are NaN. ``columns`` only serve to explain why there
-    is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is the
-    quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician 69). This
-    adjustment corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
+    (n,) the statistic with each query left out in turn; undefined values are NaN. ``columns`` is only used to explain
+    why there is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is
+    the quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician 69). This
+    adjustment is needed because the bootstrap variance is too small by the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
@@ -169,7 +169,7 @@ def bca_interval(
 
 
 def percentile_interval(draws: Array, n: int, level: float = 0.95, columns: Mapping[str, Array] = NO_NAMES) -> Interval:
-    """Compute the percentile interval from ``draws``, at levels expanded for n queries as in ``bca_interval``."""
+    """Compute the percentile interval from ``draws``, with levels expanded for n queries as in ``bca_interval``."""
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return _undefined(draws, defined, columns)
@@ -185,7 +185,7 @@ def jackknife_error(jackknife: Array) -> float:
 
 
 class Tested(NamedTuple):
-    """A correlation's 95% interval and p-value (null hypothesis: 0); all fields are None if nothing was tested."""
+    """A correlation's 95% interval and p-value (null hypothesis: 0); all fields are None if there is no test."""
 
     low: float | None
     high: float | None
@@ -193,7 +193,7 @@ class Tested(NamedTuple):
 
 
 def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = None) -> Tested:
-    """Compute a correlation's 95% interval and p-value on Fisher's z, with the jackknife error and Student's t.
+    """Compute a correlation's 95% interval and p-value on Fisher's z, using the jackknife error and Student's t.
 
     ``jackknife`` (n,) holds the correlation with each query, or each cluster of queries, left out in turn. The results
     are None if the correlation is perfect, or if the values in ``jackknife`` are all equal or not all defined.
@@ -211,7 +211,7 @@ def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = Non
 
 
 def without_each(coefficient: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Array:
-    """Compute the coefficient of ``x`` and ``y`` (n,) without each of the C clusters in turn, as an array (C,)."""
+    """Compute the coefficient of ``x`` and ``y`` (n,) with each of the C clusters left out, as an array (C,)."""
     clusters, of_query = np.unique(cluster, return_inverse=True)
     return STATISTICS[coefficient]((of_query != np.arange(len(clusters))[:, None]).astype(np.float64), x, y)
 

@@ -11,9 +11,9 @@ from ragrelay.analysis.coefficients import Array
 def by_cell(
     table: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], Array]]:
-    """Yield each combination of ``keys`` with an array (columns, rows): the values of ``columns`` in the cell's rows.
+    """Yield each cell (a combination of values in ``keys``) with the cell's ``columns``, as an array (columns, rows).
 
-    Nulls become NaN. Combinations are yielded in order of first appearance, and rows keep the table's order.
+    Nulls become NaN. Cells are yielded in order of first appearance, and rows keep the table's order.
     """
     cells = table.group_by(keys, maintain_order=True).agg(pl.col(columns).cast(pl.Float64), pl.len().alias(""))
     numbers = cells.select(columns).explode(columns).to_numpy().T

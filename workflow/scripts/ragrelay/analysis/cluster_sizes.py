@@ -1,4 +1,4 @@
-"""Count the clusters that a dataset's queries form."""
+"""Count a dataset's clusters of queries, and describe the clusters' sizes."""
 
 import numpy as np
 import polars as pl

@@ -1,4 +1,4 @@
-"""Support clustered queries: number the clusters, test a slope, and compute rho without each query in turn."""
+"""Support clustered queries: number the clusters, test a slope, and compute rho with each query left out in turn."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -44,7 +44,7 @@ def effective_number(sizes: npt.NDArray[Any]) -> float:
 
 
 def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Set ``columns``, whose values assume independent queries, to null, and add the ``reason``.
+    """Set ``columns`` to null, because their values assume independent queries, and fill in the ``reason``.
 
     Existing reasons are kept.
     """
@@ -53,7 +53,7 @@ def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 class ClusteredSlope(NamedTuple):
-    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error, or None if untested."""
+    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error; None without a test."""
 
     p_value: float | None
     df: float | None
@@ -64,11 +64,11 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
     """Test the slope of ``y`` on ``x`` (n,), allowing for correlation between rows of the same cluster.
 
     ``cluster`` (n,) is each row's cluster number, starting at 0. The test statistic is the slope divided by its
-    standard error, from a jackknife that leaves out one cluster at a time (CR3, Bell and McCaffrey 2002). The test has
-    (sum q)² / sum q² - 1 degrees of freedom (Satterthwaite), because only a few clusters may differ from the rest in x.
-    Here, q is a cluster's contribution to the slope's variance. With u = x - mean(x) and an assumed within-cluster
-    correlation WITHIN, q is (1 - WITHIN) sum u² + WITHIN (sum u)². There is no test if x or y becomes constant when a
-    cluster is left out, or if leaving out a cluster never changes the slope.
+    standard error, from a jackknife that leaves out one cluster at a time (CR3, Bell and McCaffrey 2002). The degrees
+    of freedom are (sum q)² / sum q² - 1 (Satterthwaite), where q is a cluster's contribution to the slope's variance.
+    This number is small if only a few clusters differ from the rest in x. With u = x - mean(x) and an assumed
+    within-cluster correlation WITHIN, q is (1 - WITHIN) sum u² + WITHIN (sum u)². There is no test if x or y becomes
+    constant when a cluster is left out, or if leaving out a cluster never changes the slope.
     """
     u, v = x - x.mean(), y - y.mean()
     n, size = len(x), np.bincount(cluster)
@@ -92,12 +92,12 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
 def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
     """Approximate Spearman's rho with each query's rows left out in turn, as an array (queries,).
 
-    Computing rho exactly would take one sort per query. To first order, leaving out m of the n rows lowers rho by the
-    sum of their influences, divided by n - m. ``query`` (n,) is the index of each row's query. Influences follow Croux
-    and Dehon (2010, Statistical Methods & Applications 19). Let F and G be the midranks of x and y, divided by n and
-    centred. Then rho = S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G +
-    u + v - 3 S, where n u is the sum of G over rows with a larger x, and n v the sum of F over rows with a larger y
-    (ties count half). A row's influence on A is F² + 2 w - 3 A, where n w is the sum of F over rows with a larger x.
+    An exact computation would need one sort per query. To first order, leaving out m of the n rows lowers rho by the
+    sum of these rows' influences, divided by n - m. ``query`` (n,) is the index of each row's query. Influences are
+    defined as in Croux and Dehon (2010). Let F and G be the midranks of x and y, divided by n and centred. Then rho = S
+    / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u + v - 3 S, where n
+    u is the sum of G over rows with a larger x, and n v the sum of F over rows with a larger y (ties count half). On A,
+    it is F² + 2 w - 3 A, where n w is the sum of F over rows with a larger x.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))

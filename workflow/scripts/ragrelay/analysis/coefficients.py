@@ -29,8 +29,8 @@ def pearson(weights: Array, x: Array, y: Array) -> Array:
 def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
     """Return 1, x, y, xx, xy and yy for each pair of standardised columns, as an array (n, 6 × pairs).
 
-    Weighted sums of these features determine each pair's r, so one matrix product with the weights serves all pairs. A
-    query with a NaN in x or y is left out of that pair. For speed, columns for the same moment are adjacent.
+    Weighted sums of these features determine each pair's r, so one matrix product with the weights serves all pairs. If
+    a query's x or y is NaN, all its features for that pair are 0. For speed, columns are grouped by feature.
     """
     columns = np.array(pairs)
     known = np.isfinite(columns).all(axis=1)
@@ -85,7 +85,7 @@ def _midranks(weights: Array, column: Array) -> Array:
 def kendall(weights: Array, x: Array, y: Array) -> Array:
     """Compute Kendall's tau-b for each row of ``weights`` (rows, n).
 
-    Copies of the same query are ties in both columns (Kendall 1945).
+    Copies of the same query count as tied in both columns (Kendall 1945).
     """
     total = weights.sum(axis=1)
     # Integers below 2^24 are exact in single precision, which is twice as fast.
@@ -110,11 +110,11 @@ def kendall_left_out(x: Array, y: Array) -> Array:
 
 
 def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
-    """Return the number of concordant minus the number of discordant pairs that each query forms with the others (n,).
+    """For each query (n,), return the number of concordant minus discordant pairs with the other queries.
 
-    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks, starting at 0. Let before(p) be the sum of sign(y - y_j) over the
-    first p queries in the order of x. If the queries tied with a query in x are at positions a to b - 1 in this order,
-    the query's result is before(a) + before(b) - before(n). To save time, a table holds before(p) for multiples of
+    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks, starting at 0. Sort the queries by x. For a query with value y,
+    let before(p) be the sum of sign(y - y_j) over the first p queries. If the queries with the same x have positions a
+    to b - 1, the result is before(a) + before(b) - before(n). To save time, before(p) is precomputed for multiples of
     COMPARED_AT_ONCE.
     """
     n = len(x_ranks)

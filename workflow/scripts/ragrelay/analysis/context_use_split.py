@@ -1,4 +1,4 @@
-"""Divide queries by whether the context was good and whether the answer used it, and compare their utility."""
+"""Group queries by whether the context was good and whether the answer used it, and compare the groups' utility."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -68,12 +68,12 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Compute context_use.csv: one row per retriever, ordering, k and reference set other than unseen references.
+    """Compute context_use.csv: one row per retriever, ordering, k and reference set, except unseen references.
 
     ``utility`` is the utility file, with the columns context_use and text_change; ``retrieval`` maps each retriever to
-    its file of measures. A context is good if ``measure`` at k is above 0 and at least the median over the queries of
-    all retrievers. A context was used if context_use is at least the median over these queries. Rows named ``all
-    retrievers`` pool all retrievers. These rows have no interval, because each query occurs once per retriever.
+    the file with the retriever's measures. A context counts as good if ``measure`` at k is above 0 and at least the
+    median over all retrievers' queries. A context counts as used if context_use is at least the median over all
+    retrievers' queries. Rows for ``all retrievers`` have no interval, because queries occur once per retriever.
     """
     measured = pl.concat(
         pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")

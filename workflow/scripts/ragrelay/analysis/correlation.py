@@ -94,7 +94,7 @@ TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: st
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """A cell's utility and measure for the same n queries; ``reason`` says why the two columns can't be correlated."""
+    """A cell's utility and measure for the same n queries; ``reason``: why they can't be correlated, or None."""
 
     names: dict[str, Any]
     utility: Array
@@ -105,7 +105,7 @@ class PairedColumns:
 
     @property
     def digest(self) -> bytes:
-        """A hash of the data; cells with equal data have equal hashes."""
+        """A hash of the data, equal for cells with equal data."""
         parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
         return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
@@ -127,23 +127,23 @@ def is_constant(column: Array) -> bool:
 def transmission(
     utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int, clusters: Clusters | None = None
 ) -> pl.DataFrame:
-    """Correlate utility with each retrieval measure for one retriever: one row (``SCHEMA``) per cell and coefficient.
+    """Correlate one retriever's utility with each measure, and return one row (``SCHEMA``) per cell and coefficient.
 
     ``utility`` has the columns of the utility table; ``retrieval`` has qid, measure, k and value. A cell is a
     combination of ordering, k, references, measure and subset. Utility and measure are joined by qid at the same k.
-    ``value`` and ``p_value`` are computed with scipy. Only rho has a ``verdict``, because no interval for r keeps its
-    coverage on skewed columns (docs/methods.md). The verdict is above or below zero if the studentised permutation test
-    rejects at 5% and the interval excludes 0, and ``too few queries`` if verdicts.few_pairs gives a ``remark``.
+    Only rho has a ``verdict``: on skewed columns, no interval for r keeps the nominal coverage (docs/methods.md). The
+    verdict is above or below zero if the studentised permutation test rejects at 5% and the interval excludes 0. It is
+    ``too few queries`` if there are too few queries or too many ties (verdicts.few_pairs); ``remark`` then says which.
 
-    If queries form ``clusters``, each coefficient is tested on Fisher's z with a jackknife over clusters and Student's
-    t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then needs as many clusters as it otherwise
-    needs queries, and p_permutation and ``detectable`` are null.
+    If queries form ``clusters``, each coefficient is tested on Fisher's z, using a jackknife over clusters and
+    Student's t with n_eff - 1 degrees of freedom (n_eff: the effective number of clusters). The minimum number of
+    queries for a verdict then applies to clusters, and p_permutation and ``detectable`` are null.
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 
 
 def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, object]]:
-    """Compute one row per cell and coefficient, with the cell's names and the test results (see ``SCHEMA``)."""
+    """Compute one row per cell and coefficient: the cell's identifying columns and the test results (``SCHEMA``)."""
     cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, object]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
@@ -239,8 +239,8 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
     """Change verdicts in ``correlations`` to undecided, with a remark, if the Holm-adjusted p-value is 5% or more.
 
-    The page then only shows verdicts that hold after the correction. A remark also marks rows in which the test still
-    rejects after the correction although the interval includes 0.
+    The page then only shows verdicts that hold after the correction. If the test still rejects after the correction but
+    the interval includes 0, a remark says so.
     """
     p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")
     undone = pl.col("verdict").is_in([ABOVE, BELOW]) & (holm >= ALPHA)
@@ -318,8 +318,8 @@ def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Int
     """Compute an interval for Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with the asymptotic variance.
 
     tau-b = A / sqrt(B C), where A is the concordance and B and C are the shares of pairs untied in x and in y; all
-    three are U-statistics. The delta method gives the variance from each query's contribution to A, B and C (Hoeffding
-    1948, Annals of Mathematical Statistics 19). A variance based on n alone is too small if there are many ties.
+    three are U-statistics. The variance of tau-b is computed by the delta method from the queries' contributions to A,
+    B and C (Hoeffding 1948). With many ties, a variance based on n alone is too small.
     """
     if 1.0 - abs(tau) < ROUNDING:
         return Interval(None, None, "perfect correlation, no sampling variance")
@@ -343,15 +343,15 @@ def _fisher_interval(value: float, error: float, level: float) -> Interval:
 def permutation_p(
     coefficient: str, pairs: Sequence[tuple[Array, Array]], permutations: int, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Test whether ``coefficient`` (pearson or spearman) is 0, and return a two-sided p-value per pair of columns (n,).
+    """Test whether ``coefficient`` (pearson or spearman) is 0, and return a p-value for each pair of columns (n,).
 
     The statistic is sqrt(n) r / tau. With x and y centred, tau^2 is the mean of x^2 y^2 divided by the product of the
     means of x^2 and y^2. If the true correlation is 0, r has the variance tau^2 / n, whether or not the columns are
-    independent. One column is permuted ``permutations`` times, counting the sample itself; the permutations depend only
-    on n and ``seed``. The test is exact for independent columns and asymptotically valid for uncorrelated ones.
-    Permuting r itself is only valid for independent columns (DiCiccio and Romano 2017, Journal of the American
-    Statistical Association 112; for ranks, Yu and Hutson 2022). For more than 200 queries, the statistic is compared
-    with Student's t on n - 2 degrees of freedom.
+    independent. One column is permuted ``permutations`` times, in the same way for equal n and ``seed``; the sample
+    itself counts as another permutation. The test is exact for independent columns and asymptotically valid for
+    uncorrelated ones. Permuting r itself is only valid for independent columns (DiCiccio and Romano 2017, Journal of
+    the American Statistical Association 112; for ranks, Yu and Hutson 2022). For more than 200 queries, the statistic
+    is compared with Student's t on n - 2 degrees of freedom.
     """
     x, y = _standardised(TRANSFORMS[coefficient](np.array(pairs).swapaxes(0, 1)))
     observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]
@@ -372,7 +372,7 @@ def permutation_p(
 
 @cache
 def detectable_rho(n: int) -> float | None:
-    """Return the smallest |rho| that gets a verdict in 80% of studies with n queries, or None if n is too small.
+    """Return the smallest |rho| for which 80% of studies with n queries reach a verdict, or None if n is too small.
 
     The calculation uses Fisher's z and the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), with n -
     5.5 in place of n - 3. A verdict has less power than either the test or the interval, because both must exclude 0

@@ -1,4 +1,4 @@
-"""Compute the cost of answers from their rows and metadata in the answer store, whichever study generated them."""
+"""Compute the cost of answers from the answer store, even if another study generated the answers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,13 +36,13 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:
     """Compute tokens and device time for the distinct answers in ``keys`` (retriever, k, prompt_id, seed).
 
-    There is one row (SCHEMA) per retriever and k, one per retriever with a null k, and a total for all retrievers, in
-    which answers shared by several retrievers count only once. If none of the answers is in the store, for example
-    because all were imported, there are no rows. ``device_seconds`` is based on the seconds recorded for each part,
-    multiplied by ``devices`` (per engine) and by the job's number of engines; all engines on a CPU count as one. All
-    answers in the parts from the same engine and device get an equal share of these seconds, because a batch's first
-    answers to finish wait for the others. Engine starts aren't included. For a single k, ``device_seconds`` is null,
-    because long contexts take more than an equal share. Token counts are null unless reported for every answer.
+    There is one row (SCHEMA) per retriever and k, one row per retriever (with a null k), and one row for all retrievers
+    together, in which an answer shared by several retrievers counts only once. If none of the answers is in the store,
+    for example because all were imported, the table is empty. ``device_seconds`` is based on the seconds recorded for
+    each part of the store, multiplied by ``devices`` (per engine) and by the job's number of engines (1 on a CPU). The
+    seconds are divided equally among all answers from the same engine and device, because answers that finish early
+    wait for the rest of the batch. Engine starts aren't included. For a single k, ``device_seconds`` is null, because
+    long contexts take more than an equal share. Token counts are null unless reported for every answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

@@ -1,4 +1,4 @@
-"""Compare correlations over the same queries: between retrievers, between orderings, and over k."""
+"""Compare correlations over the same queries between retrievers, between orderings and across k."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -87,18 +87,19 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Compare Pearson's r between the cells of all retrievers: one row (``SCHEMA``) per comparison.
+    """Compare Pearson's r between cells of all retrievers, with one row (``SCHEMA``) per comparison.
 
     ``utility`` has the columns utility.COLUMNS; ``retrieval`` has retriever, qid, measure, k and value. ``comparison``
     is ``retrievers`` (two retrievers at the same ordering and k), ``orderings`` (descending against ascending) or
     ``trend over k`` (the least-squares slope of r on k, which is the change in r per passage).
 
-    Resampling draws or omits a query in all cells at once, because the correlations share queries, measures and
-    zero-shot answers. ``low`` and ``high`` (95%) and p_value (null hypothesis: difference 0) use Student's t with the
-    jackknife standard error, which keeps its level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and
-    ``bootstrap_high`` are the ends of the paired bootstrap's percentile interval at expanded levels. The jackknife runs
-    over all queries that occur in any of the cells. If a column is constant in many resamples, only the bootstrap
-    interval is missing. ``same_references`` is false if the two cells have different unseen references.
+    Each resample contains the same queries in all cells, because the correlations share queries, measures and zero-shot
+    answers. ``low``, ``high`` (95%) and p_value (null hypothesis: difference 0) use Student's t with the jackknife
+    error, which keeps the nominal level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and
+    ``bootstrap_high`` are the ends of the paired bootstrap's percentile interval, with expanded levels. The jackknife
+    leaves out each query with values in at least one of the cells. If a column is constant in more than 5% of the
+    resamples, only the bootstrap interval is missing. ``same_references`` is false if the cells have different unseen
+    references.
     """
     rows = [
         row
@@ -121,7 +122,7 @@ def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def contrasts(cells: list[ContextCell]) -> Iterator[Contrast]:
-    """Yield all comparisons between ``cells`` (retriever, ordering, k), in the order of retrievers and orderings."""
+    """Yield all comparisons of ``cells`` (retriever, ordering, k): of retrievers, of orderings, and trends over k."""
     known = set(cells)
     retrievers = list(dict.fromkeys(retriever for retriever, _, _ in cells))
     orderings = list(dict.fromkeys(ordering for _, ordering, _ in cells))

@@ -91,18 +91,18 @@ def equivalences(
     primary: Primary | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Test whether the mean P_k of other retrievers differs from the reference retriever's, paired by query.
+    """Compare other retrievers' mean P_k with the reference retriever's mean P_k, paired by query.
 
-    ``utility`` has the columns utility.COLUMNS. There is a row per cell, except for unseen references, which differ
-    between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and p_not_better whether it
-    is below margin; p_value, the larger of the two, tests for equivalence (Schuirmann 1987). The one-sided tests
-    multiply the skewness by 1.75 (see mean_tests); ``low`` and ``high`` bound the 90% interval. p_holm and
-    p_not_worse_holm are adjusted over the retrievers in a cell (``family``). ``reason`` says why a test is missing.
+    ``utility`` has the columns utility.COLUMNS. There is one row per cell. Unseen references are left out, because they
+    differ between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and p_not_better
+    whether it is below margin; p_value, the larger of the two, tests for equivalence (Schuirmann 1987). The tests
+    multiply the skewness by 1.75 (see mean_tests). ``low`` and ``high`` are the ends of the 90% interval. p_holm and
+    p_not_worse_holm are adjusted over all retrievers with the same ordering, k and references (a ``family``).
 
     The ``verdict`` is based on the interval from ``verdict_low`` to ``verdict_high``. If m retrievers are tested in a
-    cell, this interval has the level 1 - 5% / m (Bonferroni), so it excludes 0 where p_difference_bonferroni is below
+    family, this interval has the level 1 - 5% / m (Bonferroni), so it excludes 0 if p_difference_bonferroni is below
     0.05. The ``primary`` pair is tested separately, at 95%, and isn't included in m. Holm's stepwise levels wouldn't be
-    valid for verdicts on the margin (docs/methods.md).
+    valid for verdicts that use the margin (docs/methods.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -140,7 +140,7 @@ def words_of(
 ) -> list[dict[str, Any]]:
     """Compute verdicts (columns WORDS) on mean differences between retrievers, from intervals with joint 95% coverage.
 
-    A column (n,) has one difference per query. ``clusters``: each column's cluster numbers, or None if there are none.
+    Each of ``columns`` (n,) has one difference per query. ``clusters``: each column's cluster numbers (n,) or None.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]
@@ -175,14 +175,14 @@ def difference(p: Array, against: Array) -> Array:
 
 
 def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
-    """Drop NaN values from ``column``, and return the remaining values with their queries' cluster numbers."""
+    """Drop NaN values from ``column``; return the remaining values and, with clustered queries, the cluster numbers."""
     return column[np.isfinite(column)], indexes(cluster[np.isfinite(column)])
 
 
 def testable(difference: Array, cluster: Indexes | None = None) -> bool:
     """Return whether a column of differences can be tested, which requires enough queries and unequal differences.
 
-    If ``cluster`` gives each query's cluster, a test needs enough clusters whose means aren't all equal.
+    If queries form clusters (``cluster``), the test requires enough clusters and unequal cluster means.
     """
     if cluster is None:
         return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)

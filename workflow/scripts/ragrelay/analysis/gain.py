@@ -85,13 +85,13 @@ def table(given: Transmission) -> pl.DataFrame:
 def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Clusters | None = None) -> pl.DataFrame:
     """Test whether one retriever's mean P_k - P_0 is 0: one row (``SCHEMA``) per ordering, k and reference set.
 
-    Means of P and P_0 use only queries that have both. ``p_verdict`` is the p-value of the test behind the verdict: the
-    larger of Student's and Hall's p-values (see mean_tests; the skewness is multiplied by 1.75). ``low`` and ``high``
-    are the ends of that test's 95% interval. The verdict is better or worse if this interval excludes 0, and undecided
-    otherwise. With fewer than 12 queries, or fewer than 8 with a nonzero difference, the verdict is ``too few
-    queries``. With fewer than 5 queries, there is no test, and ``reason`` says why. If queries form ``clusters``, the
-    tests use mean_tests.ClusterMeans, and statistics that assume independent queries are null: d_z, t and p-values
-    other than p_verdict.
+    Mean P and mean P_0 are computed over the queries with both values. ``p_verdict`` is the p-value of the test behind
+    the verdict: the larger of Student's and Hall's p-values (see mean_tests; the skewness is multiplied by 1.75).
+    ``low`` and ``high`` are the ends of that test's 95% interval. The verdict is better or worse if this interval
+    excludes 0, and undecided otherwise. With fewer than 12 queries, or fewer than 8 with a nonzero difference, the
+    verdict is ``too few queries``. With fewer than 5 queries, there is no test, and ``reason`` says why. If queries
+    form ``clusters``, the tests use mean_tests.ClusterMeans, and statistics that assume independent queries are null:
+    d_z, t and p-values other than p_verdict.
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
@@ -120,7 +120,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add each test's family (references), family_size, and p_verdict adjusted over all retrievers (p_holm, p_bh)."""
+    """Add family (one per reference set), family_size, p_holm and p_bh, which adjust p_verdict over all retrievers."""
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 

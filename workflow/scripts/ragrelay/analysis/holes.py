@@ -1,4 +1,4 @@
-"""Vary the labels of holes (unjudged passages in contexts) to see how much the slope for relay depends on them."""
+"""Measure how much the slope for relay depends on the unknown labels of holes (unjudged passages in contexts)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -70,18 +70,19 @@ def holes(
     primary: Primary | None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Estimate the slope over all rankings: one row (``SCHEMA``) per k, adjustment and labelling of the holes.
+    """Estimate relay's slope with different labels for the holes: one row (``SCHEMA``) per k, adjustment and labelling.
 
     For ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters``, see relay. All rows use ``primary``'s
     ordering, references and measure. There are rows for each k at which more than HOLES_ABOVE of the passages in
-    contexts are unjudged. A labelling gives some holes the label ``judged.relevant``, and the measure is recomputed. P
-    doesn't change, because an unjudged passage is never a reference.
+    contexts are unjudged. Each labelling gives some of the holes the label ``judged.relevant``, from which the measure
+    is recomputed. P doesn't change, because an unjudged passage is never a reference.
 
-    The first labelling makes no hole relevant, and the second every hole. The other two have the lowest and the highest
-    slope that a search finds (Dinkelbach 1967, for a ratio of sums); the true extremes may be further out. Let b be the
-    current slope. For the lowest slope, the search relabels a hole if sum xp - b sum xx is predicted to fall (for the
-    highest, to rise). The prediction is the derivative with respect to the label: p - 2b x, summed over contexts with
-    the hole, weighted by 1 / log2(rank + 1). Only labels that improve the recomputed sum are kept.
+    The first labelling makes no hole relevant; the second makes every hole relevant. The other two give the lowest and
+    the highest slope found by a search that uses Dinkelbach's (1967) method for ratios; the true extremes may lie
+    further out. To find the lowest slope, the search relabels a hole if sum xp - b sum xx is predicted to fall (for the
+    highest, to rise); b is the current slope. The prediction uses the derivative with respect to the label: p - 2b x,
+    summed over the hole's contexts with weights 1 / log2(rank + 1). Only labels that improve the recomputed sum are
+    kept.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)
@@ -141,9 +142,9 @@ def _rows(
 
 
 class LabelledLists:
-    """The rankings in a cell, cut at k, whose measure can be recomputed for any labels of the holes.
+    """A cell's rankings, truncated at k, for which the measure can be recomputed with any labels of the holes.
 
-    Lists with equal labels, for queries with equal judgements, have equal measures and are measured only once.
+    If two rankings have equal labels and their queries have equal judgements, the measure is computed only once.
     """
 
     def __init__(
@@ -190,7 +191,7 @@ class LabelledLists:
 
 
 def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
-    """Return a copy of ``cell`` with the measure ``x`` (R, Q), and with the mean measure per query recomputed."""
+    """Return a copy of ``cell`` with ``x`` (R, Q) as the measure; each query's mean measure is recomputed."""
     known = np.isfinite(x)
     counts = known.sum(axis=0)
     mean = np.where(counts > 0, np.where(known, x, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)

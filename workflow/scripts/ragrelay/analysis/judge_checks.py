@@ -60,7 +60,7 @@ def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.Data
 
     ``scores`` has the SCORE_COLUMNS of bias_checks or labels.passage_checks; ``of`` holds the values of the table's
     first three columns. The query is the unit of analysis: changes are averaged over a query's answers or passages, and
-    the mean change is tested like a gain (analysis.mean_tests). rho is computed over all answers or passages.
+    the mean over queries is tested with mean_tests. For the length check, rho is computed over all answers or passages.
     """
     rows = []
     for check in CHECKS:

@@ -1,4 +1,4 @@
-"""Measure how well a judge's labels agree with human labels, by Cohen's kappa with intervals over queries."""
+"""Measure how well a judge's labels agree with human labels, using Cohen's kappa and a jackknife over queries."""
 
 from typing import NamedTuple
 
@@ -21,9 +21,9 @@ class Kappa(NamedTuple):
 
 
 def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
-    """Compute Cohen's kappa over all pairs of labels, with an interval over queries.
+    """Compute Cohen's kappa between human labels and a judge's labels, with a 95% interval.
 
-    ``tables`` (..., queries, g, g) counts each query's pairs by human label and judge's label. ``labels`` (g,) are the
+    ``tables`` (..., queries, g, g) counts each query's pairs of human label and judge's label. ``labels`` (g,) are the
     labels' numeric values, by default 0 to g - 1. Kappa is 1 - sum(d o) / sum(d e), where o are the observed shares of
     pairs and e the shares expected if both labels were independent with the same margins. The disagreement d is 1 off
     the diagonal (Cohen 1960) or, if ``weighted``, the squared difference between the two labels (Cohen 1968). A query's
@@ -50,7 +50,7 @@ def _kappa(table: Array, disagreement: Array) -> Array:
 
 
 def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> Array:
-    """Count each query's pairs of human label and judge's label (queries, grades, grades), given indexes (pairs,)."""
+    """Cross-tabulate human and judge's labels for each query (queries, grades, grades), from indexes (pairs,)."""
     tables = np.zeros((int(query.max()) + 1, grades, grades))
     np.add.at(tables, (query, people, judge), 1.0)
     return tables

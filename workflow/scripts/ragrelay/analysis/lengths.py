@@ -34,7 +34,7 @@ MISSING = (pl.col("n") - pl.col("stop") - pl.col("length") - pl.col("other")).al
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
     """Compute one row per cell (columns TABLE) from the rows of answer files, in which a missing answer is null.
 
-    ``alike`` counts queries whose answers are identical for all seeds, for example because the temperature is 0.
+    ``alike`` is the number of queries with the same answer for all seeds, for example because the temperature is 0.
     """
     made, reason = pl.col("answer").is_not_null(), pl.col("finish_reason")
     tokens = pl.col("answer_tokens").filter(made)

@@ -111,8 +111,8 @@ class ClusterMeans(NamedTuple):
     """Each cluster's sum and number of queries (clusters,), for testing a column's mean over queries.
 
     To test whether the mean is ``null``, null × size is subtracted from each sum. Under the null hypothesis, the
-    differences have mean 0. The tests are Student's t and Hall's test with SKEWNESS times the skewness. The effective
-    number of clusters is n_eff = (sum of sizes)² / sum of squared sizes. Student's t has n_eff - 1 degrees of freedom.
+    differences have mean 0. Hall's test multiplies the skewness by SKEWNESS. The effective number of clusters is n_eff
+    = (sum of sizes)² / sum of squared sizes. Student's t has n_eff - 1 degrees of freedom.
     """
 
     sums: Array
@@ -213,7 +213,7 @@ def ratio_interval(
     level: float = 0.95,
     inflation: float = 1.0,
 ) -> tuple[float, float] | None:
-    """Compute Fieller's interval (1954) for the ratio of the means of two paired columns, with this module's tests.
+    """Compute Fieller's interval (1954) for the ratio of two paired columns' means, based on this module's tests.
 
     The interval contains the ratios between -``limit`` and ``limit`` for which the tests don't reject that ``above`` -
     ratio × ``below`` has mean 0. If ``above`` - ratio × ``below`` is nonzero and the same for all queries, the ratio is

@@ -16,8 +16,8 @@ ALPHA = 0.05
 def holm(p_values: Array) -> Array:
     """Adjust p-values (n,) with Holm's step-down method (1979).
 
-    The results equal those of statsmodels' ``multipletests``, which runs garbage collection on every call. In a process
-    as large as an analysis, each collection takes a tenth of a second.
+    statsmodels' ``multipletests`` gives the same results, but runs garbage collection on every call, which takes a
+    tenth of a second in a process as large as an analysis.
     """
     order = np.argsort(p_values)
     adjusted = np.empty(len(p_values))
@@ -26,7 +26,7 @@ def holm(p_values: Array) -> Array:
 
 
 def benjamini_hochberg(p_values: Array) -> Array:
-    """Adjust p-values (n,) with Benjamini and Hochberg's step-up method (1995), using scipy."""
+    """Adjust p-values (n,) with the step-up method of Benjamini and Hochberg (1995), using scipy."""
     from scipy.stats import false_discovery_control  # not at the top, because dry runs don't need scipy
 
     adjusted: Array = false_discovery_control(p_values, method="bh")
@@ -39,12 +39,12 @@ METHODS = {"holm": holm, "bh": benjamini_hochberg}
 def with_adjusted(
     tests: pl.DataFrame, family: Sequence[str], p_values: Mapping[str, str], cells: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """Add the columns family and family_size, and p-values adjusted by Holm's and by Benjamini and Hochberg's method.
+    """Add family, family_size, and p-values adjusted by the Holm and Benjamini-Hochberg methods.
 
     ``p_values`` maps each p-value column to a prefix; the adjusted columns are called <prefix>_holm and <prefix>_bh.
     Tests with equal values in the columns ``family`` form a family. The family's size is the number of tests with a
-    value in the first p-value column. Holm's method bounds the probability of any false finding in the family, and
-    Benjamini and Hochberg's method the expected share of false findings. Adjusted p-values are null where there is no
+    value in the first p-value column. The Holm method bounds the probability of any false finding in the family; the
+    Benjamini-Hochberg method bounds the expected share of false findings. Adjusted p-values are null where there is no
     test. Tests with identical prompts (see ``first_alike``) count as a single test and get equal adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
@@ -94,5 +94,5 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
 
 
 def distinct(tests: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
-    """Return ``tests`` without rows whose prompts are identical to an earlier row's (see ``first_alike``)."""
+    """Return ``tests`` without the rows that have the same prompts as an earlier row (see ``first_alike``)."""
     return tests.filter(pl.Series(first_alike(tests, cells) == np.arange(tests.height), dtype=pl.Boolean))

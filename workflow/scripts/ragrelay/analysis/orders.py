@@ -25,7 +25,7 @@ class Order(NamedTuple):
 
 
 class Families(NamedTuple):
-    """Each system's family number (n,), from 0; a family groups related systems, such as one retriever's systems."""
+    """Each system's family number (n,); a family groups related systems, such as those with the same retriever."""
 
     of: npt.NDArray[np.intp]
     noun: str
@@ -48,10 +48,10 @@ def kendall_tau(x: Array, y: Array) -> float:
 def tau_ap(truth: Array, estimated: Array) -> float:
     """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,); NaN if either is constant.
 
-    Disagreement at the top weighs more. Let C(i) be the number of systems that both ``estimated`` and ``truth`` place
-    above the system that ``estimated`` puts at rank i. tau_AP is the mean of C(i) / (i - 1) over ranks i from 2 to n,
-    multiplied by 2, minus 1. For ties in ``estimated``, the result is the mean over all orders of the tied systems; a
-    pair tied in ``truth`` counts as half in agreement.
+    Disagreement at the top of the ranking weighs more. Let C(i) be the number of systems that both ``estimated`` and
+    ``truth`` place above the system that ``estimated`` puts at rank i. tau_AP is the mean of C(i) / (i - 1) over ranks
+    i from 2 to n, multiplied by 2, minus 1. For ties in ``estimated``, the result is the mean over all orders of the
+    tied systems; a pair tied in ``truth`` counts as half in agreement.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:
@@ -80,8 +80,8 @@ def order_agreement(
     """Compute a rank coefficient for two columns of systems' means (n,), with a 95% interval.
 
     The interval is computed for the coefficient's arcsine, whose spread depends less on the coefficient's value. The
-    interval uses Student's t with the jackknife error over systems (Tukey 1958); the degrees of freedom are the number
-    of systems minus 1. ``noun``: the word for a system, used in reasons. Each of the ``families`` counts as one system.
+    interval uses Student's t with the jackknife error over systems (Tukey 1958) and n - 1 degrees of freedom. ``noun``:
+    the word for a system, used in messages. Each of the ``families`` counts as one system.
     """
     value = order.value(x, y)
     if not np.isfinite(value):

@@ -55,8 +55,8 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
 def wilcoxon_p(columns: Sequence[Array]) -> Array:
     """Compute p-values of Wilcoxon's signed-rank test (1945, two-sided) with scipy, one per column of differences (n,).
 
-    Zeros are dropped, and ties share their rank. The test is exact for up to 50 differences without ties and zeros, and
-    uses all sign flips for up to 13 differences with ties or zeros. Otherwise, the normal approximation is used.
+    Zeros are dropped, and ties share their rank. The test is exact for up to 50 differences without ties and zeros.
+    With ties or zeros, it uses all sign flips for up to 13 differences. Otherwise, it uses the normal approximation.
     """
     differences = np.column_stack(columns)
     sizes = np.sort(np.abs(differences), axis=0)
@@ -71,11 +71,11 @@ def wilcoxon_p(columns: Sequence[Array]) -> Array:
 
 
 def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array:
-    """Compute two-sided p-values of the paired permutation test of the mean, one per column of differences (n,).
+    """Test by sign flips whether mean differences are 0; return a two-sided p-value per column of differences (n,).
 
     Under the null hypothesis, a difference is equally likely to have either sign (Fisher 1935). If there are at most
-    ``permutations`` sign flips (2^n), all are used; otherwise, the sample and random flips are used (Phipson and Smyth
-    2010). scipy's permutation_test gives the same result, but is far slower for several columns.
+    ``permutations`` combinations of signs (2^n), all are used; otherwise, the sample and random combinations (Phipson
+    and Smyth 2010). scipy's permutation_test gives the same result, but is far slower for several columns.
     """
     differences = np.column_stack(columns)
     observed = np.abs(differences.sum(axis=0))

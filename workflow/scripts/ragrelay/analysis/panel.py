@@ -60,9 +60,9 @@ def compare_judges(
 ) -> pl.DataFrame:
     """Compute panel.csv: the primary comparison's results for all ``judges``, and with each judge left out.
 
-    ``systems`` and ``slopes`` hold systems.csv and relay.csv of the panel and of each panel without one judge, keyed by
-    scorer. Except for adjusted slopes, estimates are linear in P, so the panel's estimate is the mean of its judges'
-    estimates. A left-out judge's estimate is therefore computed from the estimates with and without that judge.
+    ``systems`` and ``slopes`` map scorers (the panel, and the panel without each judge) to systems.csv and relay.csv.
+    Except for adjusted slopes, estimates are linear in P, so the panel's estimate is the mean of its judges' estimates.
+    A left-out judge's estimate is therefore computed from the estimates with and without that judge.
     """
     cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
     over_all = {"retrievers": relay.ALL_RANKINGS, "measure": primary.measure, **cell}
@@ -98,7 +98,7 @@ def judge_agreement(
     """Compute panel_agreement.csv: how well each pair of judges agrees on the answers that both scored.
 
     ``scores`` holds each judge's score tables (retriever_table.SCORE_COLUMNS) with the column ``retriever``. If queries
-    form ``clusters``, the jackknife for intervals leaves out clusters.
+    form ``clusters``, the jackknife for the intervals leaves out one cluster at a time.
     """
     answer = ["retriever", "qid", "ordering", "k", "seed"]
     own = (pl.col("ordering") != NO_ORDERING) | (pl.col("k") == 0)

@@ -53,12 +53,12 @@ def shared_verdict(*verdicts: str) -> str:
 def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
     """Weaken the verdicts in a panel's ``table`` until they hold no matter which judge is left out.
 
-    If a verdict changes, ``remark`` (or ``reason`` in tables without a remark) names the judges without whom the
-    verdict fails. ``stands`` becomes false if it is false in any of ``parts``, and empty if the verdict is undecided.
+    If a verdict changes, ``remark`` (``reason`` in tables without a remark) names the judges without whom the verdict
+    fails. ``stands`` becomes false if it is false in any of ``parts``, and null if the new verdict is undecided.
 
     Args:
         table: Result table of the panel; without a column ``verdict``, it is returned unchanged.
-        parts: The tables without one judge, keyed by that judge. Rows match by KEYS; missing rows count as undecided.
+        parts: Tables that leave out a judge, keyed by the judge. Rows match by KEYS; missing rows count as undecided.
 
     Returns:
         ``table`` with the strongest verdicts that all tables support; estimates don't change.
@@ -99,7 +99,7 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read the tables that leave out a judge, and return them by that judge's name; ``paths``: files by scorer."""
+    """Read the tables that leave out a judge, keyed by this judge; ``paths``: the files, keyed by scorer."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 

@@ -86,18 +86,18 @@ class Sample(NamedTuple):
 
 
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
-    """Compute pooled.csv: rows for each sample and, per scorer, for all datasets together. ``SCHEMA``.
+    """Compute pooled.csv (``SCHEMA``): rows for each sample and, for each scorer, rows for all datasets together.
 
-    A sample's rows are the primary pair's row from systems.csv and the primary cell's rows for all rankings from
-    relay.csv. P and P_0 are first averaged over generators, for queries with values from all generators, because
-    answers to the same queries aren't independent samples. ``kinds`` gives each retriever's kind, ``margins`` each
-    scorer's margin.
+    A sample has one row for the primary pair, as in systems.csv, and the rows for all rankings in the primary cell, as
+    in relay.csv. P and P_0 are first averaged over generators, for queries with values from all generators, because
+    answers to the same queries aren't independent samples. ``kinds`` maps retrievers to kinds, and ``margins`` maps
+    scorers to margins.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
-    combines these datasets in a random-effects estimate (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's
-    interval from Student's t. This interval is widened to contain the interval based on the random-effects standard
-    error (Röver et al. 2015) and the interval for the plain mean over datasets. Without the widening, a dataset far
-    larger than the rest would alone determine the result (docs/methods.md).
+    combines these datasets in a random-effects estimate (tau^2 of Paule and Mandel 1982) with the Hartung-Knapp
+    interval (Student's t). This interval is widened to contain the interval based on the random-effects standard error
+    (Röver et al. 2015) and the interval for the plain mean over datasets. Without the widening, a dataset far larger
+    than the rest would alone determine the result (docs/methods.md).
     """
     rows = [row for sample in samples for row in _of_sample(sample, kinds, margins[sample.scorer])]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

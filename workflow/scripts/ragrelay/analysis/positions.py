@@ -33,7 +33,7 @@ def utility_by_position(
     utility: pl.DataFrame,
     grades: Mapping[str, int],
 ) -> pl.DataFrame:
-    """Compute the mean utility of queries with a relevant passage at each position of the prompt (columns SCHEMA).
+    """Compute, for each position in the prompt, the mean utility of queries with a relevant passage there (SCHEMA).
 
     ``prompts`` holds the cells' files (qid, docnos in prompt order), ``qrels`` has qid, docno and label, ``utility`` is
     the utility table, and ``grades`` maps each grade to the lowest label that counts as relevant. Rows with "any

@@ -40,7 +40,7 @@ def powered(
     Args:
         covariance: Covariance of t and j - J, shape (...).
         variance: Variance of j - J, shape (...).
-        tuned: Function that takes weights (...) and returns the estimate with its interval.
+        tuned: Function that takes weights (...) and returns the estimate and the ends of the interval.
         alone: Estimate and interval from human labels alone.
         usable: Whether the model's weight may differ from 0, shape (...).
 

@@ -148,29 +148,29 @@ def relay(
     ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and
     ``contexts`` has retriever, ordering, k, qid and docnos (a query without a row has an empty context). ``kinds``
     gives each retriever's kind; all retrievers except oracle, graded, position and processed ones count as rankings.
-    ``by_seed`` (see utility.scores_by_seed) has the scores for each seed, whose mean is P.
+    ``by_seed`` (see utility.scores_by_seed) has a score for each seed; P is the mean of these scores.
 
     A pair of rankings (A, B) gets a row if at least 5 queries have P and the measure for both rankings, and different
-    docnos in the two contexts. For each of these queries, x is the difference in the measure (A minus B), and p the
-    difference in P (in P - P_0 on unseen references). Both are centred. In ``adjusted`` rows, x and p are instead the
+    docnos in the two contexts. For each of these queries, x is the difference in the measure (A minus B), and p is the
+    difference in P (on unseen references, in P - P_0). Both are centred. In ``adjusted`` rows, x and p are instead the
     residuals of a regression on an intercept, the query's mean measure over all rankings, and the query's P_0 (on all
     references at the grade). The slope is sum xp / sum xx, and r is sum xp / sqrt(sum xx sum pp). In rows for ``all
-    rankings``, the sums also run over all pairs that have a row. If all contexts differ, this equals centring by query
-    and by ranking. In rows without a k, the slope is the mean of the slopes at each k, and there is no r.
+    rankings``, the sums also run over all pairs that have a row. If all contexts differ, this is equivalent to centring
+    by query and by ranking. In rows without a k, the slope is the mean of the slopes at each k, and there is no r.
 
     The effective number of queries is n_eff = (sum xx)^2 / sum (xx)^2, where xx is summed per query. The p-value comes
     from a test of whether xp has mean 0 (see mean_tests; the skewness is multiplied by 1.75). The interval from ``low``
     to ``high`` contains each slope b for which the same test doesn't reject that xp - b xx has mean 0 (Fieller 1954).
     In ``adjusted`` rows, three coefficients are fitted, so the variance is multiplied by f = (n - 1) / (n - 3), and
-    Student's t has (n - 1) / f degrees of freedom. Over several pairs, f is the mean of the pairs' factors, weighted by
-    sum xx. The verdict is based on the interval, or is ``too few queries``, with a ``reason``, if the interval is
+    Student's t has (n - 1) / f degrees of freedom. For several pairs, f is the mean of the pairs' factors, weighted by
+    sum xx. The verdict is based on the interval. It is ``too few queries``, with a ``reason``, if the interval is
     unbounded, n_eff is below 6, n is below 12 or, in ``adjusted`` rows, there are fewer degrees of freedom than with 20
     queries. If queries form ``clusters``, n_eff, tests, intervals and limits are based on sums over clusters.
 
-    r_corrected corrects r for the noise from seeds (Spearman 1904). It equals r / sqrt(reliability), where reliability
-    = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A and B, divided by
-    the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression. Queries with fewer
-    than two seeds get the mean variance of the other queries. The slope needs no correction.
+    r_corrected is r, corrected for the variation between seeds (Spearman 1904). It equals r / sqrt(reliability), where
+    reliability = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A and
+    B, divided by the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression.
+    Queries with fewer than two seeds get the mean variance of the other queries. The slope needs no correction.
     """
     rows = [
         names | row
@@ -181,7 +181,7 @@ def relay(
 
 
 def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
-    """Return the rankings and the qids that have answers, which are the rows (R) and columns (Q) of a Cell."""
+    """Return the names of the rankings, and the qids with answers: the rows (R) and the columns (Q) of a Cell."""
     rankings = [name for name, kind in kinds.items() if kind not in NOT_RELAYED]
     return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
 
@@ -275,7 +275,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Two rankings (by index), and the n queries with P and the measure in both, but with different contexts."""
+    """Indexes of two rankings, and the n queries with different contexts, and P and the measure for both rankings."""
 
     first: int
     second: int
@@ -290,7 +290,7 @@ class RankingPair(NamedTuple):
 
 
 def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
-    """Yield each pair of rankings in ``cell`` with its residuals."""
+    """Yield each pair of rankings in ``cell``, with the residuals of x and p."""
     for first, second in itertools.combinations(range(len(cell.x)), 2):
         x, p = cell.x[first] - cell.x[second], cell.p[first] - cell.p[second]
         known = np.isfinite(x) & np.isfinite(p)
@@ -309,7 +309,7 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
-    """Yield each pair of rankings, by index, with sums that are 0 if fewer than 5 queries have different contexts."""
+    """Yield each pair of rankings (indexes) and its sums: 0 if fewer than 5 queries have different contexts."""
     for first, second, differs, known, design, residuals in pairs(cell, adjusted):
         sums, noise, compared = np.zeros((3, len(differs))), np.nan, int(known.sum())
         if design is not None and residuals is not None:
@@ -330,7 +330,7 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 def seed_noise(by_seed: Array, design: Array) -> float:
     """Estimate how much variation between seeds adds to a residual sum of squares; NaN if no query has two seeds.
 
-    Each query's mean of ``by_seed`` (S, n) over seeds is regressed on ``design`` (n, d), which gives the residuals.
+    The residuals are from a regression of each query's mean over seeds of ``by_seed`` (S, n) on ``design`` (n, d).
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)
@@ -345,9 +345,9 @@ def seed_noise(by_seed: Array, design: Array) -> float:
 
 
 def all_pairs(pairs: Iterable[Sums]) -> Sums:
-    """Sum ``pairs`` (at least one) for each query, without pairs in which fewer than 5 queries have different contexts.
+    """Sum ``pairs`` for each query, leaving out pairs in which fewer than 5 queries have different contexts.
 
-    ``same``, ``compared``, ``known`` and ``apart`` include all pairs.
+    There must be at least one pair. ``same``, ``compared``, ``known`` and ``apart`` include all pairs.
     """
     pairs = list(pairs)
     used = [pair for pair in pairs if pair.differs.sum() >= QUERIES_AT_LEAST]
@@ -385,7 +385,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
 
 def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, object]:
-    """Compute the columns of ``TABLE`` from ``n`` on; a verdict needs at least ``least`` queries."""
+    """Compute the columns of ``TABLE`` from ``n`` onwards; a verdict requires at least ``least`` queries."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
@@ -464,8 +464,8 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
 
     ``it is`` means that both slopes (as measured and adjusted) are above zero. ``it is not`` means that both slopes are
     below zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md).
-    ``too few queries`` means that either row has this verdict, ``needs two rankings`` means that there is no row, and
-    ``not known`` is returned otherwise.
+    ``too few queries`` means that either row has this verdict, and ``needs two rankings`` means that there is no row.
+    Otherwise, the conclusion is ``not known``.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING
@@ -484,7 +484,7 @@ def answer_of(rows: pl.DataFrame) -> str:
 
 
 def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
-    """Return the rows that determine a cell's conclusion on relay (see ``deciding``), each with its reason."""
+    """Return the rows that determine a cell's conclusion on relay (see ``deciding``), each paired with its reason."""
     both = all(row["reason"] != WITHOUT_P0 for row in rows)
     own, needed = map(NEEDED.format, (DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST if both else DIFFERING_AT_LEAST))
     return [(row, (row["reason"] or "").replace(own, needed)) for row in deciding(rows)]
@@ -493,7 +493,7 @@ def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
 def deciding(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that determine a cell's conclusion on relay (see ``answer_of``).
 
-    These are the first of the following groups that isn't empty: rows with too few queries; undecided rows; if both
+    Returns the first of the following groups that isn't empty: rows with too few queries; undecided rows; if both
     slopes are below zero, rows whose p-value isn't below REVERSED; all rows.
     """
     doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]

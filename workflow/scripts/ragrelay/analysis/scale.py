@@ -14,6 +14,6 @@ def scaled(scores: pl.DataFrame, *columns: str) -> bool:
 
 
 def cut(tests: pl.DataFrame, where: pl.Expr | bool) -> pl.DataFrame:
-    """Clip the intervals in ``tests`` to −1 to 1, in the rows selected by ``where``."""
+    """Clip the intervals in ``tests`` to [−1, 1] in the rows selected by ``where``."""
     limit = pl.when(where).then(1.0).otherwise(math.inf)
     return tests.with_columns(pl.col("^(verdict_|equal_length_)?(low|high)$").clip(-limit, limit))

@@ -106,8 +106,8 @@ def comparisons(
     """Compare one retriever's cells: one row (``SCHEMA``) per comparison and quantity (p or utility).
 
     ``utility`` has the retriever's rows of the utility table, and ``reference`` has the reference retriever's rows. †
-    compares each ordering with the reference's descending cell at the same k and references, if there is a reference. ‡
-    compares descending with ascending. Differences are the first cell minus the second, paired by qid.
+    compares each ordering with the reference retriever's descending order at the same k and references. ‡ compares
+    descending with ascending order. Differences (first cell minus second) are paired by qid.
 
     The columns from ``low`` on are computed with paired_tests.all_tests. ``same_references`` is false if two retrievers
     are compared on unseen references, which differ between retrievers.
@@ -134,10 +134,10 @@ def comparisons(
 
 
 def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
-    """Add the columns family, family_size, significant, p_holm and p_bh to all retrievers' ``tests`` (``SCHEMA``).
+    """Add the columns family, family_size, significant, p_holm and p_bh to ``tests`` (columns SCHEMA).
 
-    Tests with equal mark, quantity and references form a family. p_holm and p_bh are t-test p-values, adjusted within
-    families. As in Tian et al., ``significant`` means that the unadjusted p-value is below 0.05 (null without a test).
+    ``tests`` must contain all retrievers' tests. Tests with equal mark, quantity and references form a family. p_holm
+    and p_bh are t-test p-values adjusted within families; ``significant`` (Tian et al.) means unadjusted p < 0.05.
     """
     added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES, CELLS).with_columns(
         (pl.col("p_value") < ALPHA).alias("significant")

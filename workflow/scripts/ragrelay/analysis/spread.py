@@ -1,4 +1,4 @@
-"""Measure how much scores for the same prompt vary between seeds, and count pairs whose F1 is set to 0."""
+"""Measure how much P varies between seeds, and count F1 scores set to 0 because precision or recall is negative."""
 
 from collections.abc import Mapping
 from pathlib import Path

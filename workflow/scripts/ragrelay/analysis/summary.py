@@ -58,11 +58,11 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
-    """Summarise one retriever's utility table in the columns TABLE, followed by one column per retrieval measure.
+    """Summarise one retriever's utility table: the columns TABLE, then one column per retrieval measure.
 
-    mean_p and mean_p0 are means over the queries with both P and P_0. If a cell has no P_0 at all, as without zero-shot
-    answers, mean_p is the mean over the queries with P. Other means and the median use all queries with a value. The
-    interval uses Student's t over queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot answers.
+    mean_p and mean_p0 are means over the queries with both P and P_0. If a cell has no P_0 at all, because there are no
+    zero-shot answers, mean_p is the mean over the queries with P. The other means and the median use all queries with a
+    value. The interval uses Student's t. ``retrieval`` (qid, measure, k, value) is None for zero-shot answers.
     """
     cells = (
         utility.sort([*CELL, "qid"])
@@ -96,7 +96,7 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
 def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
     """Add the share of unjudged passages in ``contexts`` (retriever, ordering, k, qid, docnos) to ``summary``.
 
-    ``judged`` has the qid and docno of each judgement, whatever its label. Without contexts, the share is null.
+    ``judged`` has the qid and docno of each judgement, whatever the label. Without contexts, the share is null.
     """
     passages = contexts.explode("docnos", empty_as_null=False).rename({"docnos": "docno"})
     known = judged.select("qid", "docno", judged=pl.lit(True)).unique()
@@ -110,7 +110,7 @@ def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.Data
 
 
 def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
-    """Compute low, high, method and reason of a 95% interval for each list's mean; ``what`` names the values."""
+    """Compute a 95% interval for each list's mean: low, high, method, and reason, which calls the values ``what``."""
     few = lists.list.len() < 2
     constant = pl.Series(
         [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)],

@@ -43,19 +43,19 @@ def compute_utility(
     counted: Collection[str] = (),
     ranked: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the utility table (``SCHEMA``) of zero-shot answers, then of each retriever in the order of ``scores``.
+    """Yield the zero-shot answers' utility table (``SCHEMA``), then each retriever's table in the order of ``scores``.
 
-    ``scores`` maps each retriever, including ``zeroshot``, to a scores file (retriever_table.SCORE_COLUMNS). P is the
-    mean of f1 over seeds (eq. 1), and P_0 is the mean for the zero-shot answers, scored against the same references.
-    P_0 comes from the zero-shot file or, on unseen references, from the rows with ordering ``none`` in the retriever's
+    ``scores`` maps each retriever, including ``zeroshot``, to a scores file (retriever_table.SCORE_COLUMNS). P is an
+    answer's mean f1 over seeds (eq. 1), and P_0 is the zero-shot answer's mean f1 against the same references. P_0
+    comes from the zero-shot file or, on unseen references, from the rows with ordering ``none`` in the retriever's
     file. Utility is (P - P_0) / P_0 in mode ``relative`` (eq. 2) and P - P_0 in mode ``absolute``. Utility is null if P
-    or P_0 is missing; relative utility is also null if P_0 isn't above 0. A query with only P_0 has a null p.
+    or P_0 is missing; relative utility is also null if P_0 isn't above 0. If a query has only P_0, p is null.
 
     For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. The zero-shot
-    answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. The exceptions are the
-    queries in ``ranked`` (by retriever), which do have results and lack answers for other reasons. Context use is
-    averaged over seeds from the tables in ``uses`` (by retriever), and null for retrievers without a table. Raises
-    InputError if the mode is unknown, the zero-shot file is missing, or an answer has two scores.
+    answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. This doesn't apply to the
+    queries in ``ranked`` (by retriever), which have results and lack answers for other reasons. Context use is averaged
+    over seeds from the tables in ``uses`` (by retriever), and null for retrievers without a table. Raises InputError if
+    the mode is unknown, the zero-shot file is missing, or an answer has two scores.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))

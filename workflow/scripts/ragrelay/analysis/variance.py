@@ -184,11 +184,11 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
     """Estimate reliability_utility per retriever, ordering, k and reference set, except for zero-shot answers.
 
     ``scores`` maps each retriever, including ``zeroshot``, to a scores file; ``mode`` is relative or absolute, as in
-    utility.compute_utility. With utility U, the reliability is 1 - mean noise / variance of U over queries, or 0 if
-    this is negative. The noise in P_k and in P_0 is the variance over seeds, divided by the number of seeds. The delta
-    method gives the noise in U; for relative U = P_k / P_0 - 1, it is var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A
-    query with one seed gets the pooled variance over seeds of the cell's other queries. The result is null unless there
-    is a query with two seeds in the cell, and a query with two seeds for P_0.
+    utility.compute_utility. The reliability of utility U is 1 - (mean noise in U) / (variance of U over queries), or 0
+    if this is negative. The noise in P_k and in P_0 is the variance over seeds, divided by the number of seeds. The
+    noise in U is computed by the delta method; for relative U = P_k / P_0 - 1, it is var(P_k) / P_0^2 + P_k^2 var(P_0)
+    / P_0^4. A query with one seed gets the pooled variance over seeds of the cell's other queries. The result is null
+    unless at least one query has two seeds in the cell, and at least one has two seeds for P_0.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [

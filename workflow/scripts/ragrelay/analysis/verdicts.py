@@ -53,7 +53,7 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
     """Return why the correlation of ``x`` and ``y`` (n,) can't have a verdict, or None if there are enough values.
 
     Too many equal values in a column lead to false positives, just as a small sample does (docs/methods.md). If queries
-    form ``clusters``, the limits apply to the number of clusters and to their ``effective`` number.
+    form clusters, the limits apply to ``clusters`` (their number) and ``effective`` (their effective number).
     """
     n = len(x)
     if clusters is not None:
@@ -66,7 +66,7 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
 
 
 def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on the mean of ``differences`` (n,), with interval ``low`` to ``high``, or TOO_FEW."""
+    """Return TOO_FEW or the verdict on the mean of ``differences`` (n,), given the interval ``low`` to ``high``."""
     return TOO_FEW if few(differences) else of_interval(low, high, margin)
 
 
@@ -75,8 +75,9 @@ def of_interval(low: float | None, high: float | None, margin: float | None = No
 
     If the interval excludes zero, the verdict is better or worse: by more than the margin if the interval lies beyond
     the margin, and by less than the margin if the interval lies between zero and the margin. If the interval contains
-    zero, the verdict is equivalent if both margins lie outside the interval, not worse if only -``margin`` does, and
-    not better if only ``margin`` does. Without a ``margin``, only better, worse and undecided are possible.
+    zero, the verdict is equivalent if both -``margin`` and ``margin`` lie outside the interval, not worse if only
+    -``margin`` does, and not better if only ``margin`` does. Without a ``margin``, the verdict is better, worse or
+    undecided.
     """
     if low is None or high is None:
         return UNDECIDED
