@@ -12,7 +12,7 @@ from ragrelay.collection.local import numbered_passages
 
 
 class BroughtPassage(NamedTuple):
-    """A passage from a user's file, for contexts of the query ``qid`` or, without ``qid``, of any query."""
+    """A passage from a user's file, for the contexts of query ``qid`` or, if ``qid`` is None, of any query."""
 
     path: Path
     docno: str

@@ -15,9 +15,9 @@ def prepare_collection(
     """Read a collection's queries and judgements, and count data that is left out.
 
     Returns the queries that have judgements (qid, query[, answers]), their qrels (qid, docno, label), and the counts
-    (what, count). With ``drop_identical_ids``, the counts include the passages that are left out of a query's rankings
-    because passage and query have the same id. Raises InputError if no query has a judgement, or if there are gold
-    answers but none for a judged query.
+    (what, count). With ``drop_identical_ids``, one of the counts is the number of passages left out of a query's
+    rankings because passage and query have the same id. Raises InputError if no query has a judgement, or if there are
+    gold answers but none for a judged query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
@@ -47,8 +47,8 @@ def prepare_references(
     """Select the references for ``queries`` (qid, ...) according to the judgements ``qrels`` (qid, docno, label).
 
     References are passages that have a text and a label at or above the lowest grade. Returns the references (qid,
-    docno, label, text), sorted by query and docno, and counts of the data left out (what, count). ``grades``: each
-    grade's lowest label, by name. Raises InputError if a grade has no reference for any query.
+    docno, label, text), sorted by query and docno, and counts (what, count) of data that is left out. ``grades``: each
+    grade's lowest label, keyed by the grade's name. Raises InputError if a grade has no reference for any query.
     """
     wanted = qrels.filter(pl.col("label") >= min(grades.values()))
     texts = collection.texts(wanted["docno"].unique().to_list())

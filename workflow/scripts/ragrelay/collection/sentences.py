@@ -17,9 +17,9 @@ _MARKS = re.compile(r"[\u0f0d\u0f0e\u17d4\u17d5]+\s*")
 def split_sentences(text: str) -> list[str]:
     """Split ``text`` into sentences, each with the whitespace that follows. Joining the sentences restores the text.
 
-    The package sentencex finds the sentence ends. The package's rules and abbreviations for English also work with full
-    stops in other scripts. A list item, with its bullet or number, begins a new sentence. A text without full stops, as
-    in Thai, is one sentence.
+    Sentence ends are found by the package sentencex with its rules for English, which also work with full stops in
+    other scripts. A list item, with its bullet or number, begins a new sentence. A text without full stops, as in Thai,
+    is one sentence.
     """
     from sentencex import segment
 

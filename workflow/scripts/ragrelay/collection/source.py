@@ -71,7 +71,7 @@ class DatasetSource(Kind):
 
     @classmethod
     def check_written(cls, given: Mapping[str, object]) -> None:
-        """Require at least one reference grade in the configuration. A job's parameters may omit the grades.
+        """Require at least one reference grade in the configuration (but not in a job's parameters).
 
         Args:
             given: The dataset's entry in the configuration, without defaults.
@@ -94,7 +94,7 @@ class DatasetSource(Kind):
         raise NotImplementedError
 
     def corpus(self, name: str) -> str:
-        """Return a name for the corpus, used in file names. Datasets with the same corpus return the same name.
+        """Return a name for the corpus, for use in file names. Datasets with the same corpus have the same name for it.
 
         Args:
             name: The dataset's name, which is returned by default.

@@ -32,14 +32,14 @@ Tokens = Callable[[str], Sequence[str]]
 
 
 class Shares(NamedTuple):
-    """The share of words that a tokenizer drops completely (lost), and the share that lose some letters (cut)."""
+    """The share of words that a tokenizer drops completely (lost), and the share from which it drops letters (cut)."""
 
     lost: float
     cut: float
 
     @property
     def refused(self) -> bool:
-        """Whether the shares are so high that the texts are rejected."""
+        """Whether texts with these shares are rejected."""
         return self.lost > MOST_LOST or self.lost + self.cut > MOST_CUT
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORD
 def check_words(
     place: str, what: str, texts: Iterable[str], tokens: Tokens, expected: str, pattern: re.Pattern[str] = WORDS
 ) -> None:
-    """Raise InputError if the tokenizer loses too many words in ``texts``; warn if it cuts more than MOST_LOST.
+    """Raise InputError if the tokenizer drops or cuts too many words in ``texts``; warn if it cuts more than MOST_LOST.
 
     ``what``: a plural noun for the texts. ``expected``: the alternative that the error suggests, as a noun phrase.
     """
@@ -101,5 +101,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return the tokens of a word in measures that split texts at spaces; empty if the word's script has no spaces."""
+    """Return [word], the tokens in measures that split texts at spaces, or [] if the word's script has no spaces."""
     return [] if UNSPACED.fullmatch(word) else [word]

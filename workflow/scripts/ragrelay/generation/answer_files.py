@@ -44,7 +44,7 @@ Context = tuple[str, int]
 def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
     """Read ``columns`` from all ``files`` into one table; retriever, ordering and k come from the files' paths.
 
-    A column in ``optional`` (keys of COLUMNS) is null for files that don't have the column.
+    If a file lacks a column in ``optional`` (keys of COLUMNS), the file's rows are null in this column.
     """
     frames = []
     for key, path in files.keyed:
@@ -61,7 +61,7 @@ def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[s
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """Return each retriever's mean answer length per query (columns retriever, qid, tokens; null if unknown)."""
+    """Return each retriever's mean answer length per query in columns retriever, qid and tokens (null if unknown)."""
     answers = read_answers(files, ["qid", "answer", "answer_tokens"])
     tokens = pl.col("answer_tokens").filter(pl.col("answer").is_not_null()).mean()
     return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=tokens)
@@ -83,11 +83,11 @@ def view_answers(
 ) -> list[dict[str, object]]:
     """Write an answer file for each cell, with one row per query in the order of the cell's prompt file.
 
-    Keys are (ordering, k) in ``prompts`` and (ordering, k, seed) in ``outputs``. Files have the required columns in
-    COLUMNS and, if ``thinking`` names thought marks or the store contains thoughts, the columns in THOUGHT. Returns
-    counts (keys what, count, of): missing answers by reason, dropped passages, answers with an unknown number of prompt
-    tokens, thoughts cut at their budget, and answers that begin a second thought. Raises InputError before writing
-    anything if the store lacks an answer. If ``receipts`` show that the prompt was too long, the error says so.
+    ``prompts`` is keyed by (ordering, k), and ``outputs`` by (ordering, k, seed). Each file has the required columns in
+    COLUMNS. The columns in THOUGHT are added if ``thinking`` names thought marks or an answer has a thought. Returns
+    counts (keys what, count, of): dropped passages, missing answers by reason, unknown prompt lengths, thoughts cut at
+    their budget, and unclosed thoughts. Raises InputError, before any file is written, if the store lacks an answer. If
+    ``receipts`` show that the answer's prompt was too long, the error says so.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -112,7 +112,7 @@ def view_answers(
 
 
 def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count missing answers by reason, answers with unknown prompt length, cut thoughts and unclosed thoughts."""
+    """Count missing answers by reason, unknown prompt lengths, thoughts cut at their budget, and unclosed thoughts."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     uncounted = rows["prompt_tokens"].null_count()
@@ -133,7 +133,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
 
 
 def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
-    """Return the error (place, found, expected) for each prompt that was too long, keyed by prompt_id."""
+    """Return the errors (place, found, expected) that ``receipts`` contain for overlong prompts, keyed by prompt_id."""
     refused: dict[str, Sequence[str]] = {}
     for path in receipts:
         refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})

@@ -66,13 +66,13 @@ class EndpointEngine:
     """A client for the endpoint in a generator's definition.
 
     The addresses come from ``base_url`` or, if that key is missing, from the environment variable OPENAI_BASE_URL. Each
-    request goes to the address with the fewest open requests; failed requests are repeated at another address. An API
+    request goes to the address with the fewest open requests; failed requests are retried at another address. An API
     key is sent only if ``api_key_env`` names the environment variable that holds the key. The API key is never logged,
-    and a reply that contains the API key is never stored. All replies must name the same model, because replicas may
-    serve different models. If the definition has a ``tokenizer``, prompts are sent as token ids, exactly as vLLM in the
-    job would receive them. Otherwise, prompts are sent as text (with ``chat``, as chat messages), and the server
-    tokenises them. Redirects aren't followed, so that prompts are sent only to the configured addresses. Raises
-    InputError if an address or the key is invalid.
+    and a reply that contains the API key is never stored. All replies must name the same model, so that answers from
+    different models can't be mixed. If the definition has a ``tokenizer``, prompts are sent as token ids, exactly as
+    vLLM in the job would receive them. Otherwise, prompts are sent as text, or as chat messages if ``chat`` is true,
+    and the server tokenises them. Redirects aren't followed, so that prompts are sent only to the configured addresses.
+    Raises InputError if an address or the API key is invalid.
     """
 
     name = "openai"
@@ -117,10 +117,10 @@ class EndpointEngine:
         """Send ``requests``, and yield a row as each reply arrives.
 
         ``form`` builds request bodies and rows. At most ``concurrency`` requests per address are open at a time. Until
-        the first answer, requests are sent one at a time, so that only one request fails if the endpoint rejects a key.
-        Rows are held back until every address has replied, because the addresses may serve different models. Raises
-        InputError if the endpoint refuses a request, truncates a prompt, ends an answer too early, replies from a
-        different model, or still fails after all retries. Finished rows are yielded before the error is raised.
+        the first answer, requests are sent one at a time, so that only one request fails if the endpoint rejects the
+        request body. Rows are held back until every address has been tried, because the addresses may serve different
+        models. Raises InputError if the endpoint refuses a request, truncates a prompt, cuts an answer too early, names
+        another model, or still fails after all retries. Finished rows are yielded first.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
@@ -390,10 +390,10 @@ def _pause(state: tenacity.RetryCallState) -> float:
 
 
 class Form(NamedTuple):
-    """Functions that build a request's body (without model and prompt) and convert the reply to a row.
+    """A function that builds a request's body (except model and prompt), and one that converts the reply to a row.
 
-    ``row`` takes the endpoint's name (for messages), the request and the reply. ``row`` raises InputError for a reply
-    that must not be stored; no further requests are then sent.
+    The arguments of ``row`` are the endpoint's name (for error messages), the request and the reply. ``row`` raises
+    InputError for a reply that must not be stored; no further requests are then sent.
     """
 
     body: Callable[[Any], dict[str, Any]]

@@ -1,4 +1,4 @@
-"""Find an endpoint's addresses and API key, and choose an address for each request."""
+"""Look up an endpoint's addresses and API key, and choose an address for each request."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
     """Return the addresses in ``base_url`` or, if that key is missing, in the environment variable OPENAI_BASE_URL.
 
-    Raises InputError if neither contains an address, or if the environment variable contains an invalid URL.
+    Raises InputError if no address is set, or if the environment variable contains an invalid URL.
     """
     if given := definition.get("base_url"):
         return [given] if isinstance(given, str) else list(given)
@@ -53,7 +53,7 @@ class Servers:
         """Choose the address for a request: among addresses that aren't paused, the one with the fewest open requests.
 
         If all addresses are paused, prefer addresses that have replied before, then the address whose pause ends first.
-        ``last``: avoid addresses that failed and have never replied, if possible, because few retries are left.
+        ``last``: whether few retries are left; if so, prefer addresses that haven't failed or that have replied.
         """
         with self._lock:
             if awake := self._awake(last):
@@ -92,7 +92,7 @@ class Servers:
             return first
 
     def shares(self) -> dict[str, int]:
-        """Return the number of replies per address; empty unless an address failed while another was available."""
+        """Return each address's number of replies; empty unless an address failed while another was available."""
         return {address: self.replies[address] for address in self.addresses} if self._failed else {}
 
     def others(self, last: bool = False) -> bool:

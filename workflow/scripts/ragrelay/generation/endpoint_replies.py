@@ -84,7 +84,7 @@ class _Usage(_Part):
     completion_tokens_details: _Details | None = None
 
     def cached_tokens(self) -> int | None:
-        """Return the number of prompt tokens from the cache; 0 if not reported, None if there are no token counts."""
+        """Return the number of cached prompt tokens; 0 if not reported, None if the reply has no prompt token count."""
         details = self.prompt_tokens_details
         return None if self.prompt_tokens is None else (details.cached_tokens if details else None) or 0
 
@@ -116,7 +116,7 @@ class _Logprobs(_Part):
     def candidates(self) -> np.ndarray | None:
         """Return log-probabilities of the likeliest candidates per token (tokens × CANDIDATES, padded with −inf).
 
-        Completions list the sampled token as a candidate even if it isn't one of the likeliest.
+        A completion may list an additional candidate, the sampled token. Only the likeliest CANDIDATES are returned.
         """
         places = [list((place or {}).values()) for place in self.top_logprobs or ()]
         places += [[candidate.logprob for candidate in token.top_logprobs or ()] for token in self.content or ()]
@@ -240,7 +240,7 @@ def refused_row(request: Request, reason: str, error: InputError) -> dict[str, o
 def refused_prompt(error: Exception) -> str | None:
     """Return the finish_reason for a prompt that the endpoint refused; None if ``error`` has another cause.
 
-    REFUSED is certain only if the address has answered other prompts; otherwise, a request key may be the cause.
+    If the result is REFUSED but the address has never replied, the cause may be a request key instead of the prompt.
     """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
@@ -253,7 +253,7 @@ def refused_prompt(error: Exception) -> str | None:
 
 
 class ThoughtReply(NamedTuple):
-    """A thought, the token ids to append to the next request's prompt, and token counts (None if unknown)."""
+    """A thought, the ids of the reply's tokens, and token counts. Unknown values are None."""
 
     thought: Thought
     ids: tuple[int, ...] | None
@@ -265,9 +265,9 @@ class ThoughtReply(NamedTuple):
 def reply_thought(
     request: Request, reply: Reply[_TextChoice], marks: Sequence[str], thinks: ThoughtTokens | None
 ) -> ThoughtReply:
-    """Return the thought in ``reply``. The request used the thought's end mark as a stop string.
+    """Return the thought in ``reply``, whose request used the thought's end mark as a stop string.
 
-    Some servers report ``stop`` but omit the end mark; a thought that has begun is then considered complete.
+    Some servers report ``stop`` without the stop string; a thought that has begun is then considered complete.
     """
     choice, usage = reply.choices[0], reply.counts
     text, ended = choice.text or "", choice.finish_reason

@@ -158,8 +158,8 @@ class VllmEngine:
         """Run requests, and yield each request's item and output as soon as the request finishes.
 
         ``asked``: the requests; each consists of an item (any object), the prompt's token ids and SamplingParams.
-        ``follow`` may return another request for an item and its output; the item is then yielded only after that
-        request has finished. At any time, the engine has at most twice as many requests as fit into a batch.
+        ``follow``, called with an item and its output, may return a second request, whose output is then yielded
+        instead of the first. At any time, the engine has at most twice as many requests as fit into a batch.
         """
         from vllm.inputs import TokensPrompt
 
@@ -231,7 +231,7 @@ def check_end(output: Any) -> None:
 
 
 def output_row(request: Request, output: Any) -> dict[str, object]:
-    """Convert vLLM's output for ``request`` to a row for the store, without log-probabilities and TOKEN_SCORES."""
+    """Convert vLLM's output for ``request`` to a row for the store, without the columns logprob and TOKEN_SCORES."""
     completion = output.outputs[0]
     return {
         "prompt_id": request.prompt_id,

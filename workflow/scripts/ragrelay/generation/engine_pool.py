@@ -33,7 +33,7 @@ Rows = Iterator[dict[str, Any]]
 
 
 class EnginePool:
-    """Several engines (``engines_per_job``) with the interface of a single VllmEngine.
+    """Several engines (``engines_per_job``) that can be used like a single VllmEngine.
 
     Raises InputError if CUDA_VISIBLE_DEVICES lists too few GPUs. If one engine dies, the job ends.
     """
@@ -144,8 +144,8 @@ def serve(number: int) -> None:
 
     The job first sends the generator's definition, the window and the number of threads. This process replies with the
     engine's version, device and settings. For each run, the job then sends a method, a definition and lists of
-    requests; the last list is empty. This process replies with rows followed by None, or with an error. Between rows,
-    tuples report how many prompt and answer tokens have been computed for unfinished answers.
+    requests, ending with an empty list. This process replies with rows followed by None, or with an error. Between
+    rows, tuples report how many prompt and answer tokens have been computed for unfinished answers.
     """
     # Only the job handles these signals; it ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,7 +1,7 @@
 """Record the GPU-hours and tokens used by all jobs that run an engine, including failed and killed jobs.
 
-A job's time starts with the process that runs the job's script. The time includes imports, but not the seconds that
-SLURM and Snakemake need beforehand. While a job runs, each process updates a file next to the job's log.
+A job's time starts with the process that runs its script, so it includes imports, but not the seconds that SLURM and
+Snakemake need beforehand. While a job runs, its usage is written to a file next to the job's log.
 """
 
 import json
@@ -56,7 +56,7 @@ _USE: ContextVar[_Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def counted(job_log: str, gpus: int) -> Iterator[None]:
-    """Record the GPU-hours (on ``gpus`` GPUs) and tokens used inside this context, in a file next to ``job_log``."""
+    """Record the GPU-hours (on ``gpus`` GPUs) and tokens used in a ``with`` block in a file next to ``job_log``."""
     use = _Use(Path(job_log), gpus)
     use.write()
     renewing = threading.Thread(target=use.renew, daemon=True)
@@ -72,7 +72,7 @@ def counted(job_log: str, gpus: int) -> Iterator[None]:
 
 
 def add_tokens(number: int) -> None:
-    """Add ``number`` to this job's token count; do nothing outside the context ``counted``."""
+    """Add ``number`` to this job's token count; do nothing outside a ``with counted`` block."""
     if use := _USE.get():
         use.tokens += number
 

@@ -60,7 +60,7 @@ class Request:
 
     @property
     def size(self) -> int:
-        """The prompt's length in tokens, or in characters if the prompt is sent as text."""
+        """The prompt's length: the number of tokens, or of characters if the prompt is sent as text."""
         return len(self.token_ids) or len(self.system) + len(self.prompt)
 
 
@@ -96,7 +96,7 @@ class EngineInJob(Engine, Protocol):
 
 
 class GeneratorKind(Kind):
-    """Base class for sources of answers. Class methods take a generator's definition, which may be incomplete."""
+    """Base class for sources of answers. In class methods, ``definition`` may lack keys."""
 
     asked: ClassVar[bool] = True
     """Whether an engine generates the answers; otherwise they are read from files."""
@@ -122,20 +122,20 @@ class GeneratorKind(Kind):
             cache_dir: The cache folder, which stores hashes of model files; None to store no hashes.
 
         Returns:
-            Values that can be written as JSON, keyed by name.
+            JSON-serialisable values, keyed by name.
         """
         raise NotImplementedError
 
     @classmethod
     def earlier(cls, definition: GeneratorEntry, folder: Path) -> dict[str, Any]:
-        """Return the values in ``decisive`` that earlier versions set differently for the same answers on a CPU.
+        """Return the settings that earlier versions recorded differently on a CPU, although the answers are the same.
 
         Args:
             definition: The generator's definition.
             folder: The folder that relative paths start from.
 
         Returns:
-            The earlier values, keyed by name; an empty dict by default.
+            The earlier versions' settings, keyed by name; an empty dict by default.
         """
         return {}
 
@@ -365,7 +365,7 @@ def check_generator(
     template: Template | None,
     study: CheckedStudy,
 ) -> None:
-    """Raise InputError for an invalid generator. ``given``: the generator's entry without defaults.
+    """Raise InputError for an invalid generator. ``given``: the entry in the configuration, without defaults.
 
     ``place``: the beginning of error messages, which names the entry. ``template``: None for imported answers.
     """
@@ -384,7 +384,7 @@ def check_judge(
     """Raise InputError if the generator ``name`` can't be a judge with prompts from ``template``.
 
     ``begins``: the text that the judge's replies must begin with. ``writes``: whether the judge must also write texts
-    in a fixed form. Judges must return word probabilities; judges that write must be able to score any text.
+    in a fixed form. A judge must return word probabilities; a judge that writes must also score any text.
     """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
@@ -417,7 +417,7 @@ def _check_prompting(place: str, definition: GeneratorEntry, template: Template)
 
 
 def check_scores(place: str, generator: GeneratorEntry) -> None:
-    """Raise InputError if the generator's engine can't score given texts."""
+    """Raise InputError if the generator's engine can't compute the log-probability of any given text."""
     _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 
@@ -449,8 +449,8 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
 def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
     """Raise InputError if the generator is a reasoning model, whose replies begin with a thought.
 
-    Word probabilities would otherwise be read from the thought instead of the answer. ``other``: the noun that follows
-    "another" in the error message's advice.
+    Word probabilities would otherwise be read from the thought instead of the answer. ``other``: the noun after
+    "another" in the error message, which suggests using another one.
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)

@@ -74,9 +74,9 @@ def generate_answers(
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
     out, so that other retrievers' answers are still generated. If every retriever has such a prompt, InputError is
-    raised before the engine starts. ``leaves_out`` turns this error off if over_window is truncate; the jobs that read
-    the answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors by
-    prompt_id), seconds, engine, counts by engine (see count_makers), and tokens.
+    raised before the engine starts. With ``leaves_out`` and over_window truncate, the error isn't raised; jobs that
+    read the answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors
+    by prompt_id), seconds, engine, counts by engine (see count_makers), and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -202,9 +202,9 @@ def keep(
 
     Each part's metadata contains the sums of the columns ``totals``. The first part's metadata also contains
     ``start_seconds``, the time until the engine was ready, including imports and tokenisation. Progress is reported
-    through ``tokens`` or, without ``tokens``, as rows out of ``number``. ``unit``: the plural noun for rows. Returns
-    the number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and isn't in the
-    metadata. Raises InputError for a row with a log-probability above 0, after storing the rows before it.
+    through ``tokens`` or, without ``tokens``, as rows so far out of ``number``. ``unit``: a plural noun for the rows.
+    Returns the number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and is
+    left out of the metadata. Raises InputError for a row with a log-probability above 0, after storing earlier rows.
     """
     waiting: list[dict[str, Any]] = []
     made = 0
@@ -272,8 +272,8 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
 def memory() -> dict[str, str]:
     """Return ``peak_memory_mib``, the total peak memory of this process and its running child processes.
 
-    If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: the memory in use on the first GPU, by
-    all processes. vLLM reserves the share ``gpu_memory_utilization`` when it starts, even if the prompts need less.
+    If the engine runs in this process on a GPU, also return ``gpu_memory_mib``: the memory that all processes use on
+    the first GPU. vLLM reserves the share ``gpu_memory_utilization`` when it starts, even if the prompts need less.
     """
     peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, *_peaks_of_children("self")]
     sizes = {"peak_memory_mib": str(sum(peaks) // 1024)}

@@ -42,9 +42,9 @@ def records(log: Path) -> list[Record]:
 
 
 def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, Record]]:
-    """Yield the path and last record of each log that ends with an error, unless a later attempt succeeded.
+    """Yield the path and last record of each log that ends with an error, unless the job has succeeded since then.
 
-    Snakemake deletes a failed job's outputs, so an attempt has succeeded if all outputs exist.
+    Snakemake deletes a failed job's outputs, so a job has succeeded if all its outputs exist.
     """
     known = [(re.compile(rule.log), rule.outputs) for rule in rules]
     for log in sorted(folder.rglob("*.log")):

@@ -36,10 +36,10 @@ def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
 
 
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
-    """Count the keys that ``job`` would compute, by running it without an engine; return a count file's content.
+    """Count the keys that ``job`` would compute, by running it without an engine; return the count file's content.
 
-    ``job`` must start its engine with no_engine. ``number`` counts the keys; by default, the NoEngineError contains the
-    count. After a RequestError the count is 0, because the main job will end with that error before it needs an engine.
+    ``job`` must start its engine with no_engine. ``number`` returns the count; by default, the NoEngineError contains
+    it. After a RequestError the count is 0, because the main job will end with that error before it needs an engine.
     """
     try:
         job()
@@ -73,9 +73,9 @@ def count_requests(
     parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
-    """Count the keys that ``ask_parts`` would compute for ``parts``; return a count file's content.
+    """Count the keys that ``ask_parts`` would compute for ``parts``; return the content for the count file.
 
-    If later requests in a part depend on missing replies, only the part's first requests are counted.
+    If some of a part's requests depend on missing replies to earlier ones, only the earlier requests are counted.
     """
     counting = _CountingAsker(asker)
     counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]

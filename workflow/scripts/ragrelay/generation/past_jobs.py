@@ -1,4 +1,4 @@
-"""Measure answer length, speed and disk space in earlier jobs with the same fingerprint."""
+"""Measure answer length, speed and disk space from earlier jobs with the same fingerprint."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
 
 @dataclass(frozen=True)
 class Speed:
-    """An engine's seconds per prompt token (not counting tokens from the prefix cache) and per answer token."""
+    """An engine's seconds per computed prompt token (not from the prefix cache) and per answer token."""
 
     prompt: float
     answer: float
@@ -123,7 +123,7 @@ class Timed:
         return cls(device, kept)
 
     def seconds(self) -> dict[str, float]:
-        """Return how many seconds a single engine would have taken for each part, keyed by the part's path."""
+        """Return how many seconds a single engine would have taken for each part, keyed by path."""
         return {part: float(data["seconds"]) * int(data.get("engines", 1)) for part, data in self.parts.items()}
 
     @property
@@ -138,8 +138,8 @@ class Timed:
 def fitted(parts: pl.DataFrame) -> Speed | None:
     """Fit the seconds per prompt token and per answer token to ``parts`` by non-negative least squares.
 
-    ``parts``: columns PRICED and seconds; if the table is empty, the result is None. If the parts don't determine both
-    values, one answer token is assumed to take as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
+    ``parts``: columns PRICED and seconds; if there are no rows, the result is None. If the parts don't determine both
+    values, an answer token is assumed to take as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
     """
     if parts.is_empty() or not parts["seconds"].sum():
         return None

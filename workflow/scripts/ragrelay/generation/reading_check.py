@@ -1,12 +1,12 @@
 """Check that a converted model can read English, because a faulty conversion raises no error.
 
-The check runs when the model first starts, on a text that contains one page twice. A working model finds the first copy
-plausible and can predict the second. Perplexities of the first and second copy with SmolLM2-135M-Instruct (Q4_1):
-correct conversion: 20 and 1.1; shuffled layers: 1,000,000 for both; exchanged query and key: 2,000 and 1,900; reversed
-values: 16,000 for both; exchanged gate and up, or 1 added to every norm: above 700,000 and 1,000,000; rows of query and
-key in the order before or after llama.cpp's permutation: 100 and 130 to 180; rotations four times as fast: 260 and 490;
-embeddings shifted by one token: 12,000 and 1.9. The check doesn't detect two exchanged neighbouring layers (25 and
-1.1), one layer with random queries (22 and 1.1) or rotations with base 10,000 instead of 100,000 (23 and 1.1).
+The check runs when the model first starts, on a text that contains a page twice. A working model can predict the second
+copy. With SmolLM2-135M-Instruct (Q4_1), the copies' perplexities are 20 and 1.1 after a correct conversion. Faulty
+conversions gave 1,000,000 for both (shuffled layers), 2,000 and 1,900 (exchanged query and key), 16,000 for both
+(reversed values), above 700,000 and 1,000,000 (exchanged gate and up, or 1 added to every norm), 100 and 130 to 180
+(rows of query and key in the order before or after llama.cpp's permutation), 260 and 490 (rotations four times as
+fast), and 12,000 and 1.9 (embeddings shifted by one token). The check doesn't detect two exchanged neighbouring layers
+(25 and 1.1), one layer with random queries (22 and 1.1) or rotations with base 10,000 instead of 100,000 (23 and 1.1).
 """
 
 import logging
@@ -49,7 +49,7 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
     """Raise InputError if a converted model can't read PAGE; otherwise, write the perplexities to the model's folder.
 
     ``window``: the engine's window in tokens; if two copies of the page don't fit, the page is shortened. ``finished``:
-    the engine's method that runs requests.
+    the engine's method ``finished``, which runs requests.
     """
     folder = Path(generator[KEY]["path"])  # type: ignore[literal-required]
     if (folder / READ).is_file():
@@ -80,6 +80,6 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
 
 
 def perplexity(logprobs: list[float]) -> float:
-    """Return the perplexity of a text from its tokens' log-probabilities (nats); infinity if any isn't finite."""
+    """Compute a text's perplexity from its tokens' log-probabilities (nats); infinity if one of them isn't finite."""
     mean = -sum(logprobs) / len(logprobs)
     return math.exp(min(mean, 700.0)) if math.isfinite(mean) else math.inf

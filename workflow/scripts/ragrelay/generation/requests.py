@@ -45,14 +45,14 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
 
     ``prompts``: each retriever's prompt files. Each prompt is combined with each of ``seeds`` or, if the files have a
     column ``seed``, only with the seed in that column. Further columns: qid, retriever and path (of the first file with
-    the prompt), size (the prompt's bytes), shard. Texts stay in their files (see with_texts), because a large study's
-    texts would fill a node's memory.
+    the prompt), size (the prompt's bytes), shard. Texts stay in the files until with_texts reads them, because a large
+    study's texts would fill a node's memory.
 
-    Queries are ordered by a hash of their qid, so that finished queries are always a random sample, complete for every
-    retriever. A query's prompts are ordered by file (increasing k within an ordering), then by seed, so that the
-    engine's prefix cache can serve the shared instruction, nested contexts and further seeds. All of a query's prompts
-    go to the same shard. Queries with the most text are assigned first, each to the shard with the least text so far.
-    All shards compute the same assignment.
+    Queries are ordered by a hash of their qid. At any time, the finished queries are thus a random sample, with answers
+    for every retriever. A query's prompts are ordered by file (increasing k within an ordering), then by seed, so that
+    the prefix cache can reuse instructions, smaller contexts and a prompt's other seeds. All of a query's prompts go to
+    the same shard. Queries with the most text are assigned first, each to the shard with the least text so far. All
+    shards compute the same assignment.
     """
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
     names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
@@ -103,7 +103,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in batches.
 
-    A batch contains complete queries and about TEXT_BYTES of prompts. If ``keys`` has prompts, it is yielded as is.
+    A batch has complete queries and about TEXT_BYTES of prompts. If ``keys`` has prompts, it is yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -191,7 +191,7 @@ def tokenised(
 
     Each prompt must leave room for the longest reply within ``window``, unless ``window`` is None. With ``over_window:
     truncate``, ``layout`` shortens longer prompts. A prompt that is still too long raises InputError or, if ``refused``
-    is given, is left out; ``refused`` then gets the error, keyed by prompt_id. See also check_marks.
+    is given, is left out, with the error in ``refused`` (keyed by prompt_id). See also check_marks.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
@@ -261,11 +261,11 @@ def window_of(generator: GeneratorEntry) -> int | None:
 def prompt_lengths(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
-    """Count the tokens in each distinct prompt of ``missing``, and estimate how many come from the prefix cache.
+    """Count the tokens in each distinct prompt of ``missing``, and estimate how many the prefix cache will supply.
 
-    Columns: prompt_id, prompt_tokens (estimated if there is no tokenizer), shared_first (tokens cached for the prompt's
-    first request, which shares complete blocks of ``block`` tokens with the previous prompt), shared_again (tokens
-    cached for requests with further seeds). Raises InputError for a prompt that exceeds ``window``.
+    Columns: prompt_id, prompt_tokens (estimated if there is no tokenizer), shared_first (tokens that the prompt's first
+    request shares with the previous prompt, in complete blocks of ``block`` tokens), shared_again (tokens that later
+    requests, with other seeds, share with the first). Raises InputError for a prompt that exceeds ``window``.
     """
     distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
     step = max(1, -(-len(distinct) // threads))

@@ -131,7 +131,7 @@ def failed_addresses(shards: Iterable[Shard]) -> list[str]:
 
 
 def unused_addresses(logs: Path, since: float) -> Iterator[str]:
-    """Yield a message for each address that sent no reply during a job, based on logs newer than ``since``."""
+    """Yield a message for each address that never replied during a job, according to log records since ``since``."""
     jobs: Counter[tuple[str, str]] = Counter()
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime >= since:
@@ -177,7 +177,7 @@ def _rate(began: Record, steps: list[tuple[datetime, int]]) -> dict[str, float]:
 
 
 def show_status(table: pl.DataFrame, failed: Mapping[str, str], addresses: Sequence[str] = ()) -> str:
-    """Format the status for the terminal: ``table`` (from generation_status), a total, and failed addresses and jobs.
+    """Format ``table`` (from generation_status) for the terminal, with totals and the failed addresses and jobs.
 
     ``failed``: each failed job's last log line, keyed by log path. ``addresses``: messages about failed addresses.
     """

@@ -53,7 +53,7 @@ def known_sum(counts: Iterable[int | None]) -> int | None:
 
 
 def with_thought(row: Mapping[str, Any], thought: Thought, tokens: int | None) -> dict[str, Any]:
-    """Add a separately generated ``thought`` to the ``row`` of the answer that follows the thought.
+    """Add a ``thought``, generated in a separate request, to the ``row`` of the answer that follows the thought.
 
     ``tokens``: the thought's number of tokens; None if unknown. If the thought didn't end, the answer is set to null.
     """
@@ -74,8 +74,8 @@ class AnswerStore(PartStore):
     window), token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
     likeliest candidates), first_token_margin (nats, between the two likeliest first tokens). If the engine or endpoint
     separates the thought from the answer: thought (with marks), thought_tokens, thought_end (see
-    thought_marks.Thought). The columns from token_logprobs on are null in older parts, and for values that don't apply
-    or that an endpoint doesn't return; token counts can be null too.
+    thought_marks.Thought). The columns from token_logprobs on are null in older parts, if they don't apply, or if an
+    endpoint doesn't return the values; token counts can be null too.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
@@ -97,7 +97,7 @@ class AnswerStore(PartStore):
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
         """Return prompt_id, seed and ``columns`` of distinct stored rows for ``keys``, in no particular order.
 
-        If there is no answer because the endpoint refused the prompt, the row for the refusal is returned.
+        If the endpoint refused a prompt and hasn't answered it since, the row that records the refusal is returned.
         """
         held = self.held(keys)
         refused = self.refused.held(keys.join(held, on=KEY, how="anti"))
@@ -107,7 +107,7 @@ class AnswerStore(PartStore):
         """Return the answers for ``keys``, separated from thoughts, with columns PER_ANSWER and THOUGHT.
 
         ``marks``: the generator's thought marks (see reading_marks). If ``marks`` is None, raises InputError for an
-        answer with thought marks, which only earlier versions stored.
+        answer that contains thought marks (from an earlier version).
         """
         rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
         if marks is None:

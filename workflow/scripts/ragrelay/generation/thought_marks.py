@@ -1,6 +1,6 @@
 """Find the marks around reasoning models' thoughts (key ``thinking``), and separate thoughts from answers.
 
-Each family names the source of its marks; vLLM's parsers are in ``vllm/reasoning`` and ``vllm/parser``. Depending on
+Each family names the source of its marks, by default vLLM's parsers (``vllm/reasoning``, ``vllm/parser``). Depending on
 the tokenizer, a mark consists of one or more tokens, which may be special tokens.
 """
 
@@ -120,13 +120,13 @@ def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str]
 
 
 def reading_marks(generator: GeneratorEntry) -> Sequence[str] | None:
-    """Return the marks for reading stored answers; NO_THOUGHT if ``thinking`` is `none`, None if the key isn't set."""
+    """Return the marks to look for in stored answers; NO_THOUGHT for `thinking: none`, None if the key isn't set."""
     marks = thought_marks(generator)
     return NO_THOUGHT if marks is None and "thinking" in generator else marks
 
 
 def thought_budget(generator: Mapping[str, object]) -> int:
-    """Return the token limit for thoughts, which are generated in separate requests; 0 if there are no thoughts."""
+    """Return the token limit for a separately generated thought; 0 if thoughts aren't separated from answers."""
     setting = _setting(generator)
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
 
@@ -143,7 +143,7 @@ def decisive_thinking(generator: GeneratorEntry, folder: Path) -> dict[str, Any]
 
 
 def marks_of(generator: GeneratorEntry, tokenizer: Any) -> list[str] | None:
-    """Return the thought marks (with ``auto``, from the loaded ``tokenizer``); None if answers stay unchanged."""
+    """Return the thought marks (for ``auto``, read from ``tokenizer``); None if thoughts stay in answers."""
     marks = _setting(generator)["marks"]
     if marks != AUTO:
         return None if marks == NO_THOUGHT else list(marks)
@@ -165,7 +165,7 @@ def begun_mark(text: str, marks: Sequence[str]) -> str:
 
 
 def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-    """Return the thought in the reply ``text``. The request used the thought's end mark as a stop string.
+    """Return the thought in ``text``, a reply to a request with the thought's end mark as a stop string.
 
     ``begun``: the start mark, if the prompt ends inside a thought. ``cut``: whether the token limit ended the reply; if
     so, a text without a start mark is a thought too. ``stopped_by_mark``: whether the end mark ended the reply.
@@ -181,7 +181,7 @@ def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped
 
 
 def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
-    """Return whether any of the ``tokens`` is part of any of the ``marks``."""
+    """Return whether one of the ``tokens`` is part of one of the ``marks``."""
     return any(token in mark for token in tokens for mark in marks)
 
 
@@ -199,7 +199,7 @@ SCORED = "they are scored with the thought, since nothing says where the answer 
 
 
 def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count the ``answers`` that still contain the start of a thought after thoughts were removed; add a warning.
+    """Count, with a warning, the ``answers`` that still contain the start of a thought after thoughts were removed.
 
     Such a thought has no end, because everything up to the last end mark was removed. ``marks``: see reading_marks.
     """
@@ -297,9 +297,9 @@ def without_thinking(frame: pl.DataFrame, marks: Sequence[str] | None) -> pl.Dat
     ``marks``: the start and end mark; empty if they are unknown here, as for a tokenizer on a hub; None to keep answers
     unchanged. The thought is the text up to the last end mark. The thought may lack a start mark, because some chat
     templates write the start mark in the prompt. An answer without an end mark is an unfinished thought if it begins
-    with a start mark, or if max_tokens ended it and thoughts weren't separate requests. Such an answer is set to null,
-    with finish_reason THINKING. The texts in WRAPS around an answer are removed too. If the thought's number of tokens
-    is known, it is subtracted from ``answer_tokens``.
+    with a start mark, or if max_tokens cut it and thoughts weren't generated in separate requests. Such an answer is
+    set to null, with finish_reason THINKING. The texts in WRAPS around an answer are removed too. If the thought's
+    number of tokens is known, it is subtracted from ``answer_tokens``.
     """
     answer, apart = pl.col("answer"), pl.col("thought_end").is_not_null()
     ended = thinking = pl.lit(False)

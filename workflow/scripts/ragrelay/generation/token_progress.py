@@ -104,10 +104,10 @@ class TokenProgress:
         self.tell()
 
     def waited(self, took: Sequence[tuple[float, float]], seconds: Sequence[float]) -> None:
-        """Estimate the tokens of unfinished requests, because endpoints report tokens only when a request ends.
+        """Estimate the unfinished requests' tokens, because endpoints report tokens only when a request ends.
 
-        ``seconds``: the time since each unfinished request was sent. ``took``: the time in seconds and the answer
-        tokens of each finished request, to which a line is fitted.
+        ``seconds``: the time since each unfinished request was sent. ``took``: each finished request's time in seconds
+        and number of answer tokens, to which a line is fitted.
         """
         self._told, self._most = True, max(self._most, len(seconds))
         if took and self._made[1]:
@@ -194,7 +194,7 @@ PROGRESS: ContextVar[Any] = ContextVar("progress", default=None)
 def token_progress(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, store: AnswerStore
 ) -> TokenProgress:
-    """Estimate the tokens and time needed for ``missing`` from a sample of the prompts and the answers in ``store``."""
+    """Estimate the tokens and time needed for ``missing`` from a sample of its prompts and answers in ``store``."""
     import torch
 
     distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts(latest=TIMED_PARTS)

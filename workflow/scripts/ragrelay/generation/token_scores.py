@@ -1,4 +1,4 @@
-"""Score an answer's tokens: their log-probabilities and entropies, and the margin at the first token."""
+"""Compute the log-probability and entropy of each token in an answer, and the margin at the first token."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None)
     """Compute the answer store's columns token_logprobs, token_entropies and first_token_margin.
 
     ``sampled``: the log-probabilities of the answer's tokens. ``candidates`` (tokens × CANDIDATES): the
-    log-probabilities of the likeliest tokens at each position. An argument is None if the endpoint doesn't return it.
+    log-probabilities of the likeliest tokens at each position. Values that the endpoint doesn't return are None.
     """
     return {
         "token_logprobs": None if sampled is None else list(sampled),

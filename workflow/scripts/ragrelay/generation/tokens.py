@@ -50,7 +50,7 @@ def load_tokenizer(generator: GeneratorEntry) -> Any:
 
 
 class ThoughtTokens(NamedTuple):
-    """A generator's thought marks and the tokenizer that reads them."""
+    """A generator's thought marks, and the tokenizer for its thoughts."""
 
     marks: Sequence[str]
     end: tuple[int, ...]
@@ -60,7 +60,7 @@ class ThoughtTokens(NamedTuple):
     tokenizer: Any
 
     def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-        """Return the thought in a reply (``text``, token ``ids``) that stopped after the end mark."""
+        """Return the thought in a reply with the given ``text`` and token ``ids``."""
         thought = read_thought(text, self.marks, begun, cut, stopped_by_mark)
         if thought.end != ENDED:
             return thought
@@ -99,7 +99,7 @@ def plain_ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def unloadable(place: str, error: Exception, expected: str) -> InputError:
-    """Return an InputError for a model or tokenizer that its library can't load."""
+    """Return an InputError for a model or tokenizer that a library can't load."""
     message = " ".join(str(error).split())
     if "trust_remote_code" in message:
         expected += ", or trust_remote_code: true, because the model comes with its own code"
@@ -109,7 +109,7 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
 class PromptTokenizer:
     """A tokenizer for prompts, set up according to a generator's definition.
 
-    A raw prompt is text to complete: its tokens follow the BOS, if the tokenizer adds one. A chat is rendered with the
+    A prompt without a chat is tokenised as text, after the BOS if the tokenizer adds one. A chat is rendered with the
     tokenizer's chat template: a system message (if there is one), a user message, and the start of the assistant's
     turn. For a chat, raises InputError if the tokenizer has no chat template, or if the template rejects a message
     (some reject system messages), omits a message, or reads the clock although the definition has no ``date``.
@@ -137,7 +137,7 @@ class PromptTokenizer:
     def begun(self, prompt: str, system: str = "") -> str:
         """Return the start mark if ``prompt`` ends inside a thought, otherwise an empty string.
 
-        Raises InputError if the chat template ends the thought, as some do unless an argument turns thinking on.
+        Raises InputError if the chat template closes the thought, as some do unless an argument turns thinking on.
         """
         if self.marks is None:
             return ""

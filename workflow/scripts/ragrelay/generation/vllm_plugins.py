@@ -33,7 +33,7 @@ class RecentTokens(LogitsProcessor):
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
-        """Store the penalty, window, prompt and growing answer of each request in the batch that sets a penalty."""
+        """Store the penalty, window, prompt and growing answer for each request that sets a penalty."""
         process_dict_updates(self.requests, batch_update, self._request)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
@@ -87,10 +87,10 @@ class RecentTokensV2(LogitsProcessorV2):
 
 
 class TokenScores(LogprobsProcessor):
-    """A log-probability processor that stores a request's values as arrays, one per step.
+    """A processor for a request's log-probabilities that stores one array per step.
 
     An array has tokens × (1 + CANDIDATES) values. vLLM's own processor creates a text and an object for each candidate,
-    which takes several times as long as the processor's other work on a token.
+    which takes several times as long as all of the processor's other work on a token.
     """
 
     cumulative_logprob: float

@@ -39,17 +39,17 @@ def csv_records(
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield the position (file and line) and values of each row after the header.
 
-    Unquoted empty fields in ``nullable`` columns are None. The separator is a comma, semicolon or tab, as given in
-    Excel's first line ``sep=`` or, without this line, as found between ``keys`` in the header. Invalid UTF-8 is allowed
-    outside the columns ``keys``. Raises InputError (with ``expected`` in the message) for an unreadable table, a row
-    with too many or too few fields, and a header that repeats one of ``keys``.
+    Unquoted empty fields in ``nullable`` columns are None. The separator (comma, semicolon or tab) is read from Excel's
+    first line ``sep=`` or, without such a line, chosen so that it separates the most ``keys`` in the header. Invalid
+    UTF-8 is allowed in columns other than ``keys``. Raises InputError if the table can't be read (with ``expected`` in
+    the message), a row has too many or too few fields, or the header repeats one of ``keys``.
     """
     csv.field_size_limit(sys.maxsize)
     lines: list[str] = []
     reader = None
 
     def bare(name: str) -> bool:
-        """Return whether a field in the current row is unquoted, which the csv module doesn't report."""
+        """Return whether the field ``name`` is unquoted in the current row (the csv module doesn't report this)."""
         names: list[str] = list(reader.fieldnames or ()) if reader else []
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
@@ -116,7 +116,7 @@ def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bo
 
 
 def name_of(place: str, key: str, value: object) -> str | None:
-    """Return a record's ``value``, or None if it is empty; raise InputError if it isn't a string."""
+    """Return a record's ``value``, or None if the value is empty; raise InputError if it isn't a string."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):

@@ -25,7 +25,7 @@ def _run(value: object) -> object:
 
 
 def is_trec_rag(record: Mapping[str, object]) -> bool:
-    """Return whether a JSON object is a TREC RAG answer, judging by its list of sentences or its keys for ids."""
+    """Return whether a JSON object is a TREC RAG answer, judging by a list of sentences or a key for the query's id."""
     return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
 
 
@@ -37,9 +37,9 @@ def _metadata(record: Mapping[str, object]) -> Mapping[str, object]:
 def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
     """Return a TREC RAG record's qid, answer, retriever (the run_id), docnos and cited_sentences.
 
-    The answer consists of the joined sentences. ``docnos`` are the cited references, in the record's order.
-    ``cited_sentences`` are the sentences (text), each with the docnos that the sentence cites (citations). If nothing
-    is cited, docnos and cited_sentences are None. Raises InputError (at ``place``) if the record is malformed.
+    The answer consists of the joined sentences. ``docnos`` are the cited references, in the record's order. Each of the
+    ``cited_sentences`` has a text and the docnos that the sentence cites (citations). If nothing is cited, docnos and
+    cited_sentences are None. Raises InputError (at ``place``) if the record is malformed.
     """
     about = {**record, **_metadata(record)}
     _check_ids(place, record)
@@ -108,7 +108,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def split_sentences(answer: str) -> list[str]:
-    """Split ``answer`` into sentences, each with the whitespace that follows. ``joined`` restores the exact answer."""
+    """Split ``answer`` into sentences, each with the whitespace that follows. Use ``joined`` to restore the answer."""
     ends = [match.end() for match in _SENTENCE_END.finditer(answer)]
     cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
     return [answer[start:end] for start, end in pairwise(cuts) if end > start]

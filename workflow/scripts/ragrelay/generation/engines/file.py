@@ -56,7 +56,7 @@ class File(GeneratorKind):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
-        """Return the dataset's answer files (including zero-shot answers), each with the values in the file's name."""
+        """Return the dataset's answer files, including zero-shot answers, each with values such as k from its name."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -64,14 +64,14 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, object]:
-        """Return the dataset's answer files (``files``) and the values that assign answers to cells (``places``)."""
+        """Return the answer files (``files``), and the grid's values with the default retriever and k (``places``)."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """Return the dataset's files in ``single_passages``, each with the values in the file's name."""
+        """Return the dataset's files that match ``single_passages``, each with the seed, if its name contains one."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values | self._thinking()] for file in files]
 
@@ -79,7 +79,7 @@ class File(GeneratorKind):
         return {} if self.thinking is None else {"thinking": self.thinking}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that every dataset in the grid has answer files, and that their formats are supported."""
+        """Check that each dataset in the grid has answer files in supported formats."""
         patterns = {"path": self.path, "baseline": self.baseline, "single_passages": self.single_passages}
         for key, pattern in patterns.items():
             if pattern is not None:

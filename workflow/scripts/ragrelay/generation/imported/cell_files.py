@@ -42,9 +42,9 @@ def read_answers(
 ) -> list[dict[str, object]]:
     """Read, check and write imported answers for one retriever; return counts of unused data (what, count, of).
 
-    ``imported``: answer files and grid values, from File.given. ``names``: the `generator` and, unless the answers are
-    zero-shot, the `retriever`. ``found``: the paths of the retriever's context candidates, the judgements, and the
-    passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see write_cells.
+    ``imported``: the answer files and the grid's values, as returned by File.given. ``names``: the `generator` and,
+    unless the answers are zero-shot, the `retriever`. ``found``: the paths of the context candidates and judgements to
+    read, and of the passages to write; None for zero-shot answers. For ``prompts`` and ``answers``, see write_cells.
     """
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)
@@ -70,13 +70,13 @@ def write_cells(
     answers: Mapping[tuple[str, int, int], Path],
     cited: bool = False,
 ) -> tuple[list[dict[str, object]], dict[str, list[str]]]:
-    """Write the prompt and answer files of a retriever's cells; return counts (what, count, of) and docnos by qid.
+    """Write prompt and answer files for a retriever's cells; return counts (what, count, of) and each query's docnos.
 
     ``rows``: the retriever's answers, each assigned to a cell. ``run``: the retriever's context candidates (qid, rank,
-    docno); an answer without docnos is assumed to come from the run's first k passages. In prompt files (keyed by
-    ordering and k), texts are null. Answer files (keyed by ordering, k and seed) have a cited_sentences column if
-    answers are ``cited``; unknown values are null. Queries are in the order of ``qids``. Queries without a row are left
-    out and counted; null answers stay and are counted, too.
+    docno); an answer without docnos is assumed to come from the run's first k passages. The prompt files (keyed by
+    ordering and k) contain no texts (nulls). The answer files (keyed by ordering, k and seed) have the column
+    cited_sentences if ``cited`` is true; unknown values are null. Queries are in the order of ``qids``. Queries without
+    a row in ``rows`` are left out but counted; null answers are written and counted.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))

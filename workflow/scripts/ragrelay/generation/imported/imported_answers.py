@@ -45,8 +45,8 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     The default ordering is descending, and the default seed is the grid's first seed. The default retriever is the one
     in ``places``, or else the grid's only retriever. The default k is the number in ``places``, or else the length of
     the retriever's longest passage list, or else the grid's only k. Answers with the retriever `zeroshot` or k = 0 get
-    ordering `none` and k = 0. Raises InputError for an answer without retriever or k, an answer with more than k
-    passages, and two answers with the same key.
+    ordering `none` and k = 0. Raises InputError if an answer's retriever or k remains unknown, if an answer has more
+    than k passages, or if two answers have the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
@@ -82,9 +82,9 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
-    """Read answers from ``files`` (paths, each with values that apply to the complete file), and remove thoughts.
+    """Read answers from ``files`` (paths, each with values for all answers in the file), and remove thoughts.
 
-    Raises InputError for malformed rows, and for thought marks that don't match the file's value `thinking`.
+    Raises InputError for malformed rows, and for thought marks other than those in the file's value `thinking`.
     """
     frames = [pl.DataFrame(schema=ROWS)]
     for path, values in files:

@@ -19,11 +19,11 @@ PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and s
 def checked_passages(
     files: Iterable[tuple[str, dict[str, object]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
-    """Read and check single-passage answers from ``files`` (paths, each with values that apply to the complete file).
+    """Read and check single-passage answers from ``files`` (paths, each with values for all answers in the file).
 
     Returns columns place, qid, docno, seed, answer, finish_reason. An answer without a seed gets the first of
-    ``seeds``. Duplicate answers are allowed, for example in several retrievers' files. Raises InputError for a line
-    that isn't an answer from one passage, an unknown query or passage, and two different answers with the same key.
+    ``seeds``. Duplicate answers are allowed, for example in several retrievers' files. Raises InputError if an answer
+    isn't from exactly one passage, a query or passage is unknown, or two different answers have the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
@@ -40,11 +40,11 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and missing answers.
+    """Select the ``rows`` that the study needs, and count (what, count, of) unused and missing answers.
 
-    The rows have columns qid, docno, prompt_id, seed, answer, finish_reason, and are sorted by passage, then seed.
-    ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: the name of the
-    files in messages. Raises InputError if none of the ``ranked`` passages has an answer.
+    The selected rows have columns qid, docno, prompt_id, seed, answer, finish_reason, and are sorted by passage, then
+    seed. ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: the files'
+    name in messages. Raises InputError if none of the ``ranked`` passages has an answer.
     """
     of_seeds = rows.filter(pl.col("seed").is_in(list(seeds)))
     judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))

@@ -27,7 +27,7 @@ class Receipt(TypedDict, total=False):
 
 
 class Asker(Protocol):
-    """The interface of askers, which send a question's requests to an engine, look up replies, or count requests."""
+    """The interface of objects that send a question's requests to an engine, look up replies, or count requests."""
 
     generator: GeneratorEntry
     """The definition of the generator that gets the requests."""
@@ -35,9 +35,9 @@ class Asker(Protocol):
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
         """Request the log-probabilities of continuations, and return a receipt.
 
-        ``asked``: columns prompt_id, prompt, system and token_ids (the continuation). For an endpoint, which returns
-        word probabilities, columns spellings, begins and continuation replace token_ids. ``chat``: whether to send
-        prompts as chat messages. ``certain``: False if the plan can only estimate the number of requests.
+        ``asked``: columns prompt_id, prompt, system and token_ids (the continuation). For an endpoint, the columns
+        spellings, begins and continuation replace token_ids. ``chat``: whether to send prompts as chat messages.
+        ``certain``: False if the plan can only estimate the number of requests.
         """
 
 
@@ -62,7 +62,7 @@ class EngineAsker:
 class StoreAsker:
     """An asker that only looks up stored replies. ``rule``: the rule that requests missing replies, for error messages.
 
-    ``fingerprint`` and ``texts`` name two likelihood stores: for prompts, and for texts without a chat template.
+    ``fingerprint`` names the likelihood store for prompts, and ``texts`` the store for texts without a chat template.
     """
 
     def __init__(

@@ -58,8 +58,8 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
 def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
     """Yield a row for the likelihood store per word, as each request finishes.
 
-    logprob is -inf if no candidate spells the word. The columns REQUEST are 0 except in a request's first row. Raises
-    InputError for a reply without log-probabilities, and if the endpoint fails.
+    logprob is -inf if no candidate spells the word. To count each request only once, the columns REQUEST are 0 except
+    in the request's first row. Raises InputError if the endpoint fails or doesn't return log-probabilities.
     """
     from ragrelay.generation.endpoint import Form
     from ragrelay.generation.endpoint_replies import check_read

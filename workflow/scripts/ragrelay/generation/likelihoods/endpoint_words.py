@@ -1,7 +1,7 @@
 """Request word probabilities from an endpoint, which returns only the likeliest candidates for a reply's first token.
 
-A word's probability is the total probability of the candidates that spell the word. If there are none, the word is less
-likely than every candidate; its probability is set to 0, so the words' total probability (mass) is too low.
+A word's probability is the total probability of the candidates that spell the word. If no candidate spells the word,
+its probability is set to 0, so the words' total probability (mass) is underestimated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list
     """Return the candidate texts that spell each of ``words``.
 
     With a tokenizer, the candidate texts are the texts of the word's first tokens. Without a tokenizer, the candidate
-    texts are the complete word with and without a leading space. Raises RequestError if two words share a text.
+    texts are the complete word with and without a leading space. Raises RequestError if the same text spells two words.
     """
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}

@@ -34,8 +34,8 @@ def with_words(
 ) -> pl.DataFrame:
     """Repeat each question for every token that represents a word, and add columns word and token_ids.
 
-    ``tokens``: each word's token ids, as returned by words.first_tokens. ``begins``: ids of the tokens before the word
-    in the reply.
+    ``tokens``: each word's token ids, as returned by words.first_tokens. ``begins``: the ids of the tokens that precede
+    the word in the reply.
     """
     return questions.join(token_table(tokens, begins), how="cross", maintain_order="left_right")
 

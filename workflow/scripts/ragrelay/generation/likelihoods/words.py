@@ -13,8 +13,8 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
     """Return one or two token ids for each word: the first token of the word with and without a leading space.
 
     The variant with a space is used only if it has no more tokens than the variant without, because some tokenizers
-    make the space a separate token. A word's probability is the sum of its tokens' probabilities. Source: Hagström et
-    al., DRUID, whose code uses the first token and warns if it isn't the complete word. Raises RequestError if two
+    make the space a separate token. A word's probability is the sum of its tokens' probabilities. The code of DRUID
+    (Hagström et al.) also uses the first token, and warns if it isn't the complete word. Raises RequestError if two
     words share a token or a word has no token; ``place`` names the tokenizer in the message.
     """
     ids_of = {}
@@ -77,8 +77,8 @@ def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[st
 def text_ids(tokenizer: Any, text: str) -> list[int]:
     """Return the token ids of ``text``, without adding special tokens.
 
-    Unlike plain_ids (generation/tokens.py), this function reads the text of a special token as the token, because words
-    and beginnings of replies come from the study's templates, not from passages.
+    The text of a special token becomes that token (unlike in tokens.plain_ids), because words and beginnings of replies
+    come from the study's templates, not from passages.
     """
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
