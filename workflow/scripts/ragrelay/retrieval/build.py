@@ -31,8 +31,8 @@ def build_run(
     ``index``: the retriever's index, if there is one. ``runs``: the run files that the retriever uses, either other
     retrievers' runs or the imported run. ``answers``: answer files, each with the values in the file's name. ``name``:
     the retriever's name. ``drop_identical_ids``: whether to leave out a passage that has the same id as the query.
-    ``passages``: files with passages that are missing from the collection. Raises InputError if no query has a result,
-    or if an imported run's order is ambiguous.
+    ``passages``: files with additional passages, which aren't in the collection. Raises InputError if no query has a
+    result, or if an imported run's order is ambiguous.
     """
     retriever = RETRIEVER_KINDS.of(definition)
 

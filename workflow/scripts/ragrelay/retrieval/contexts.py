@@ -1,4 +1,4 @@
-"""Select passages for contexts: each ranking's top passages that have a text, to a depth that doesn't depend on k."""
+"""Build contexts: take each ranking's top passages that have a text, down to a depth that doesn't depend on k."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -92,10 +92,10 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Return counts (what, count) of missing results, missing texts, unjudged passages and short contexts at ``ks``.
+    """Count missing results, missing texts, unjudged passages, and contexts shorter than each k in ``ks``.
 
-    For ``contexts`` and ``skipped``, see build_contexts. With ``identical_ids``, also count (and warn about) queries
-    whose contexts include a passage with the query's own id.
+    Returns mappings with what and count. For ``contexts`` and ``skipped``, see build_contexts. With ``identical_ids``,
+    also count (and warn about) queries whose contexts include a passage with the query's own id.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
@@ -116,10 +116,10 @@ def count_left_out(
 def context_warnings(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
 ) -> dict[str, dict[str, str]]:
-    """Return warnings to add to the counts from count_left_out, if the affected shares add up to more than MANY.
+    """Return warnings to add to the counts from count_left_out if the affected shares add up to more than MANY.
 
-    ``place``: the path of the tables from build_contexts, without suffix. ``empty``: a key in EMPTY; None if the
-    retriever may leave queries out.
+    ``place``: the path of the tables from build_contexts, without suffix. ``empty``: a key in EMPTY, or None if the
+    retriever needn't return results for every query.
     """
     asked = len(queries)
     lacking = skipped.filter(pl.col("before") < max(ks))["docno"]

@@ -59,7 +59,7 @@ def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> 
 
 
 def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> None:
-    """Raise InputError if ``results`` and ``given`` have the same scores but different ranks."""
+    """Raise InputError if ``results`` and ``given`` have the same scores for the same passages but different ranks."""
     if "rank" not in results.columns:
         return
     both = results.merge(given[["qid", "docno", "score", "rank"]], on=["qid", "docno"], suffixes=("", "_given"))

@@ -68,8 +68,8 @@ class Judged(Bringing):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the chosen passages, all of which have a text. A query without enough passages gets no row.
 
-        Permutations depend only on seed and qid. Scores decrease with the rank, so a larger k extends the context, and
-        the ordering ``descending`` shows passages in the order in which they were chosen.
+        Permutations depend only on seed and qid. Scores decrease in the order in which the passages were chosen. A
+        larger k therefore extends the context, and the ordering ``descending`` keeps the order.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
         fillers = self._fillers(task)
@@ -144,6 +144,6 @@ class TwoSided(Judged):
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")
 
     def sides(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None) -> tuple[list[str], list[str]]:
-        """Return a query's relevant passages and its other passages (non-relevant or fillers), both in random order."""
+        """Return a query's relevant passages and its other passages: ``fillers`` or, if None, the non-relevant ones."""
         others = self.permuted(labels, None, self.max_label, qid) if fillers is None else list(fillers)
         return self.permuted(labels, self.min_label, None, qid), others

@@ -25,7 +25,7 @@ class ProcessedStore(PartStore):
         super().__init__(Path(cache_dir) / "processed" / fingerprint, SCHEMA, KEY)
 
     def held_in_order(self, keys: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
-        """Return the stored rows for ``keys``, and the keys of rows whose order of passages isn't stored."""
+        """Return the stored rows for ``keys``, and the keys of rows that don't record the processor's passage order."""
         parts = self.parts(keys)
         ordered = [part for part in parts if ORDER in self.metadata(part)]
         held = self.held(keys, ordered)

@@ -74,7 +74,7 @@ def check_run(
 
     Raises InputError if the file can't be read, if qids and docnos are swapped, if none of the ``queries`` has a
     result, or if no docno has a text in ``collection``. Logs the numbers of doubtful lines and queries (see
-    count_doubts), and prints numbers with a warning on the terminal.
+    count_doubts), and prints any warnings on the terminal.
     """
     ranks = read_ranks(path)
     check_ids(ranks, str(path), queries)
@@ -97,11 +97,11 @@ def check_run(
 def count_doubts(
     run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, object] | None = None
 ) -> list[dict[str, object]]:
-    """Return counts (what, count, optional warning) of doubtful lines and queries in a run from read_ranks.
+    """Count the doubtful lines and queries in ``run`` (from read_ranks); return what, count and any warning for each.
 
-    A line is doubtful if its query isn't in ``queries`` (qid), and a query is doubtful if ranks differ although all
-    scores are equal, or if a score rises with the rank. Queries are only counted, with a warning, if ``definition``
-    doesn't say whether to sort by rank or score.
+    A line is doubtful if its query isn't in ``queries`` (qid). A query is doubtful if its ranks differ although all its
+    scores are equal, or if a score rises with the rank. Queries are only counted if ``definition`` doesn't set
+    `ranked_by`; their counts then have a warning.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")
@@ -122,8 +122,8 @@ def count_ties(
 ) -> list[dict[str, object]]:
     """Count the ``queries`` (qid) whose tied scores put different passages into the top k than the ranks do.
 
-    A query counts if the passages differ for any k in ``ks``. Queries are skipped if their ranks aren't distinct whole
-    numbers, if all their scores are equal, or if a score rises from one rank to the next. ``run`` comes from
+    A query is counted if the passages differ for any k in ``ks``. Queries are skipped if their ranks aren't distinct
+    whole numbers, if all their scores are equal, or if a score rises from one rank to the next. ``run`` comes from
     read_ranks. ``meant`` is the value of `ranked_by`; if the value is ranks or scores, nothing is counted.
     """
     if meant in ("ranks", "scores"):
@@ -155,9 +155,9 @@ def rank_number() -> pl.Expr:
 def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
     """For each query, count the distinct scores and how often the score rises or falls from one rank to the next.
 
-    ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores, rises and falls; queries with
-    a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false and results are
-    taken in line order.
+    ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores (distinct), rises and falls;
+    queries with a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false
+    and lines are compared in file order.
     """
     numbers = run.with_row_index("line").with_columns(number=rank_number(), score=pl.col("score").cast(pl.Float32))
     several = (pl.col("number").n_unique() > 1) & pl.col("number").is_not_null().all()
@@ -181,9 +181,9 @@ def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
 def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
     """Raise InputError if the scores in ``run`` (qid, given, score) rise with the rank in most queries.
 
-    A query's scores count as rising if they rise from one rank to the next more often than they fall. Without usable
-    ranks, consecutive lines are compared, and scores must rise in more than nine in ten of these queries, because lines
-    may be in any order.
+    A query's scores count as rising if they rise from one rank to the next more often than they fall. Queries without
+    usable ranks are checked separately, from line to line; because lines may be in any order, scores must rise in more
+    than 90% of these queries.
     """
     ordered = order_by_query(run).filter(pl.col("scores") > 1)
     for ranked, tenths, how in ((True, 5, "with the rank"), (False, 9, "from line to line, without usable ranks,")):
@@ -268,8 +268,8 @@ def describe_run(
     """Return metadata on the method and data behind the run that the retriever ``name`` produced on ``dataset``.
 
     ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, with the
-    retriever itself last. Runs produced without human input are ``automatic``; imported runs and runs based on
-    judgements have no such entry, because human input is possible.
+    retriever itself last. Runs produced without human input are marked as ``automatic``. Imported runs and runs based
+    on judgements aren't marked, because people may have been involved.
     """
     stages = [*(other for other in needed([name], retrievers) if other != name), name]
     kinds = [RETRIEVER_KINDS.of(retrievers[stage]) for stage in stages]

@@ -27,14 +27,14 @@ class Catalogue(Protocol):
 
 
 def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """Return all downloads that the grid needs, by name; each value holds the arguments for fetch_input."""
+    """Return the downloads that the grid needs, as a mapping from name to arguments for fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
 def downloads_of(section: str, definition: Mapping[str, object]) -> list[str]:
-    """Return the names under which ``required_downloads`` lists a catalogue entry's downloads."""
+    """Return the names of a catalogue entry's downloads, which are keys in the result of required_downloads."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
@@ -56,8 +56,8 @@ def _name(readable: str, *decisive: object) -> str:
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
     """Return the distinct hub downloads that the grid needs, each with name (the hub id), revision, part and place.
 
-    ``revision`` may be None. ``part`` is `model`, `tokenizer` (all files except weights) or `adapter`. ``place`` names
-    the configuration key in error messages. Models that run on servers aren't downloaded.
+    ``revision`` may be None. ``part`` is `model`, `tokenizer` (all files except weights) or `adapter`. ``place`` is the
+    configuration key to name in error messages. Models that run on servers aren't downloaded.
     """
     files: dict[tuple[str, str | None, str], dict[str, Any]] = {}
     selected = study.selected()

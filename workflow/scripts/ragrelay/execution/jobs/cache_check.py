@@ -15,8 +15,8 @@ HASHED = ("indexes", "models", "references")
 def check_cache(cache_dir: Path) -> Iterator[str]:
     """Read every byte in the cache, and yield a line with advice for each damaged or left-over file or folder.
 
-    Files outside the cache are read too if the cache stores their hashes, unless the files have changed. Files from
-    older versions, which have no hashes yet, are hashed now.
+    If the cache stores the hash of a file outside the cache, that file is read too, unless it changed after hashing.
+    Cached files that an older version stored without hashes are hashed now.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("[!.]*/**/part-*.parquet")):

@@ -61,7 +61,7 @@ def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
 
 
 def check_placeholders(classes: Sequence[Submissions]) -> None:
-    """Raise InputError if a request contains a placeholder from profiles/slurm that isn't valid on this cluster."""
+    """Raise InputError if a request has a placeholder from profiles/slurm that isn't a valid name on this cluster."""
     for key, values in placeholders(classes).items():
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:

@@ -3,16 +3,16 @@
 Snakemake's own trigger only considers the script file's modification time. Starting from the script, the digest
 includes every function, class and constant that the code refers to, directly or indirectly, in any module of the
 package. The digest ignores text for people (docstrings, comments, descriptions of columns and keys, wording of
-messages), keys that no job reads, function annotations and the version (see message_texts).
+messages), configuration keys that no job reads, function annotations and the version (see message_texts).
 
-Module and file names don't affect the digest: a name that is imported, or defined in the same module, is replaced by
-the content of its definition and of that definition's dependencies. So code can move between modules, and modules can
-be renamed or split. Definitions that depend on each other are hashed together.
+Module and file names don't affect the digest, because each name that is imported or defined in the module is replaced
+by a hash of its definition, including the definition's dependencies. Code can therefore move between modules, and
+modules can be renamed or split. Definitions that depend on each other are hashed together.
 
 If it is unclear what will run, the digest includes too much rather than too little. For an imported module, the digest
-includes all statements other than definitions (calls, conditions, registrations, unknown decorators) and all code that
+includes all statements except definitions (calls, conditions, registrations, unknown decorators) and all code that
 definitions call during the import. A module is included completely if it is used as a value, lacks the requested name,
-or is selected by the job (as the module of a kind). A class is always included completely. A string is treated as a
+or is imported dynamically (like a retriever kind's). A class is always included completely. A string is treated as a
 name if it equals a definition's name in the same module, a module's full name, or ``module:CONSTANT``.
 
 Parsing the entire package takes a second, and on a cluster, every job starts Snakemake again. Results are therefore
@@ -76,7 +76,7 @@ class Node(NamedTuple):
 class Element(NamedTuple):
     """The hash of a definition's code (or of the code that importing a module runs), and the ``names`` in this code.
 
-    In the hashed code, an index into ``names`` replaces each name from the package. Each entry in ``names`` lists all
+    In the hashed code, each name from the package is replaced by an index into ``names``. Each entry lists all
     definitions that the name may refer to. Names in the same module begin with a dot. ``loads``: the imported modules.
     """
 
@@ -126,7 +126,7 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
     """Return a digest of ``script``'s code for building requests to an engine. For the arguments, see code_digest.
 
-    An edit to this code repeats requests that were already answered; an edit to the engine's code doesn't.
+    Changing this code reruns the jobs that ask questions; changing the code of engines and stores doesn't.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 

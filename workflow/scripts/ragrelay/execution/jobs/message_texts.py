@@ -1,8 +1,8 @@
 """Remove message texts and the package's version from syntax trees, so that code digests don't depend on them.
 
-Message texts are strings and the literal pieces of f-strings. The texts are removed from the arguments of calls to
-MESSAGES, and from local variables that only such calls read. Formatted values stay, as do strings that select a value
-(keys, comparisons) and arguments of other functions.
+Message texts are strings and the literal pieces of f-strings. The texts are removed from the arguments of calls to the
+functions in MESSAGES, and from local variables that only such calls read. Formatted values stay, as do strings that
+select a value (keys, comparisons) and arguments of other functions.
 """
 
 import ast

@@ -118,7 +118,7 @@ _delete_all, _read, _write = (
 
 
 def check_snakemake() -> None:
-    """Raise InputError if the code of a function in DECIDING is unknown, because too many or too few jobs might run."""
+    """Raise InputError if a Snakemake function in DECIDING has unknown code, which might run the wrong jobs."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
         found, expected = f"unknown code in {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
@@ -149,9 +149,9 @@ def _source_hash(name: str) -> str | None:
 def look_at_jobs_when_needed() -> None:
     """Make Snakemake search for jobs to start only when it might find one.
 
-    By default, every search starts a thread that searches again a second later. Each job that finishes while others
-    wait then adds a thread and a search per second until no job waits. A scheduler with unknown code is left unchanged,
-    which only costs time.
+    By default, every search starts a thread that searches again a second later. So whenever a job finishes while others
+    are waiting, one more thread searches every second until no job waits. If the scheduler's code is unknown, it is
+    left unchanged, which only costs time.
     """
     if SCHEDULING.keys().isdisjoint(_other_functions()):
         JobScheduler._schedule_reevalutation = _look_again
@@ -209,8 +209,8 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
     Snakemake puts a script's folder after the environment's packages on the import path. So if two checkouts share an
     environment, jobs could run one checkout's code with the other's digests. An installed package doesn't need this.
 
-    In conda environments, jobs only get the checkout's folder, because packages from the host's other folders would
-    hide the environment's packages. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
+    In conda environments, only the checkout's folder is added, because packages in the host's other folders would hide
+    the environment's. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
@@ -224,9 +224,9 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
 
     ``module``: the globals of the Snakefile whose jobs are affected. ``cache_dir``: the folder for file hashes.
 
-    When a job fails, Snakemake records its new params and inputs, but removes its outputs. The next run then notices no
-    change: unless a target or a running job needs a missing output (snakemake#1978), the job doesn't rerun, and later
-    results stay outdated.
+    When a job fails, Snakemake records its new params and inputs, but removes its outputs. The next run then sees no
+    change, so the job only reruns if a target or a running job needs a missing output (snakemake#1978). Otherwise,
+    later results stay outdated.
 
     For a file that no job creates, Snakemake only compares the content if the file is newer than the job's outputs, and
     doesn't hash files above `max-checksum-file-size`.
@@ -264,7 +264,7 @@ class _SourceFile:
     def checksum(self) -> str | None:
         """Return the checksum in Snakemake's format; None if the file can't be read, CHANGED if the file has changed.
 
-        The file may have changed before or after a job read it. No checksum equals CHANGED, so the job will rerun.
+        A job may have read the file before or after the change. CHANGED matches no checksum, so the job will rerun.
         """
         digest = self._hash
         return digest and (CHANGED if self.changed else digest)
@@ -404,9 +404,9 @@ def end_with(lines: Callable[[], list[str]]) -> None:
 def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
     """Print the jobs' requests to SLURM at the end of a dry run, and check the requests before a run's first job.
 
-    Both actions are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. The target
-    `check_cluster` ends the run after checking the jobs for all other targets or, if there are none, the jobs for the
-    report. ``planned`` returns the plan's numbers of missing keys for the given jobs, and when the plan was made.
+    Both actions are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. With the
+    target `check_cluster`, the run ends after checking the jobs for the other targets or, without any, for the report.
+    ``planned``: a function that returns jobs' numbers of missing keys from the plan, and the plan's time.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -532,7 +532,7 @@ def print_failure(errors: str) -> None:
 
 
 def leave_unlocked(workflow: Workflow) -> list[str]:
-    """Leave the folder unlocked if only targets in LOOKING are requested. Returns an empty list of inputs.
+    """Leave the folder unlocked if all targets only inspect a study (LOOKING). Returns an empty list of inputs.
 
     Snakemake calls this input function after it has determined the jobs and before it locks the folder. If such a
     target locked the folder, Snakemake would remove all locks in the folder at the end, including the lock of the run
@@ -604,7 +604,7 @@ def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
 def with_work(workflow: Workflow, resources: Mapping[str, object]) -> dict[str, object]:
     """Make ``resources`` depend on the number of missing keys: jobs with none get the profile's `default-resources`.
 
-    Jobs whose missing keys haven't been counted, and jobs after a failed attempt, still get ``resources``.
+    Retried jobs, and jobs whose missing keys haven't been counted, still get ``resources``.
     """
     defaults = workflow.resource_settings._parsed_default_resources
     return {name: _by_work(Resource(name, value), defaults.get(name)) for name, value in resources.items()}

@@ -9,7 +9,7 @@ from ragrelay.base.errors import InputError
 
 
 def check_ends(paths: Iterable[str]) -> None:
-    """Raise InputError if a CSV file ends within a line, because readers would pad the row with empty fields."""
+    """Raise InputError if a CSV file ends in the middle of a line, because readers would fill in empty fields."""
     for path in paths:
         if path.endswith(".csv"):
             with Path(path).open("rb") as file:
@@ -56,7 +56,7 @@ def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Return whether ``error`` is a failure or a Polars panic (not an Exception), rather than a request to stop."""
+    """Return whether ``error`` is an Exception or a Polars panic, rather than a request to stop, such as SystemExit."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

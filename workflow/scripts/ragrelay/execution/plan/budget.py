@@ -14,7 +14,7 @@ PLAN_FIRST = "a plan: run `snakemake plan` first"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the GPU-hours and tokens in a plan's total row, by budget key. Unknown totals are None.
+    """Return the GPU-hours and tokens from a plan's total row, under the keys of a budget. Unknown totals are None.
 
     Tokens are prompt tokens, including those served from the prefix cache, plus answer tokens.
     """
@@ -28,10 +28,10 @@ def plan_receipt(
     used: Mapping[str, float],
     missing: Mapping[str, int],
 ) -> dict[str, Any]:
-    """Return the plan's record, against which later runs are checked: time, totals, and the hash of the work (``of``).
+    """Return the record of a plan, against which later runs are checked. ``total``: the plan's total row.
 
-    ``shards``: the numbers of shards chosen for `shards: auto`, by dataset and generator. ``used``: the GPU-hours and
-    tokens that the study has used so far. ``missing``: each job's number of missing keys, by count file.
+    ``of``: the hash of the planned work. ``shards``: the chosen numbers of shards, by dataset and generator. ``used``:
+    the GPU-hours and tokens used so far. ``missing``: each job's number of missing keys, by count file.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
     return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards, "missing": missing}
@@ -51,7 +51,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
 
 
 def budget_lines(budget: Mapping[str, float], receipt: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """Return one line per limit in ``budget``, comparing the limit with the plan's needs in ``receipt``."""
+    """Return a line for each limit in ``budget``, with the planned need and past use in ``receipt``."""
     lines = []
     for key, limit in budget.items():
         need, used = receipt["needs"][key], receipt["used"][key] or 0
@@ -78,8 +78,8 @@ def check_budget(
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the study's current work. ``files``: the plan's
     input files. The plan is outdated if one of these files is newer than the plan or is among the run's outputs
-    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan count towards the planned need.
-    If more than the planned need was used, the budget must allow for the planned need once more.
+    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan was made are assumed to be part
+    of the planned need. If they exceed the planned need, the budget must have room for the planned need once more.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)
@@ -121,7 +121,7 @@ def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]
 def missing_by_plan(
     receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> tuple[dict[str, int], str]:
-    """Return the plan's number of missing keys for each job, by the job's count file, and when the plan was made.
+    """Return each job's number of missing keys from the plan, keyed by the job's count file, and the plan's time.
 
     Both values are empty if there is no plan or if the plan is outdated. For the arguments, see check_budget.
     """

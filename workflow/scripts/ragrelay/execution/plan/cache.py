@@ -60,9 +60,8 @@ def show_cache(cache_dir: Path, results: Path) -> str:
 def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
     """Return one row per store, index and embeddings folder: kind, name, MB, files, written (last write) and used by.
 
-    `used by` lists the studies in the folder ``results`` whose receipts or scores name the entry. Each study is
-    followed by the generators, scorers or corpora that use the entry. Studies whose results were deleted or are in
-    another folder are missing.
+    `used by` lists the studies in the folder ``results`` whose receipts or scores contain the entry's hash. Each study
+    is followed by the generators, scorers or corpora that use the entry. Studies without results there aren't listed.
     """
     users = _users(results)
     return pl.DataFrame(
@@ -127,11 +126,11 @@ def _users_text(users: Mapping[str, set[str]]) -> str:
 
 
 def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
-    """Remove, or only list, the stores, indexes and embeddings that no study needs, and yield one line per entry.
+    """Remove the stores, indexes and embeddings that no study needs, and yield one line per entry.
 
-    An entry is needed if it is named in ``needed`` or in a study's files in the folder ``results``. Entries that
-    changed within the last RECENT seconds are kept. Each entry is renamed in one step before it is removed. Raises
-    InputError, before anything is removed, if the study hasn't finished or the cache is in use.
+    Without ``remove``, entries are only listed. An entry is needed if ``needed`` or the results of a study name it.
+    Entries that changed in the last RECENT seconds stay. Folders are renamed before removal, so that jobs never see
+    part of one. Raises InputError, before anything is removed, if the study hasn't finished or the cache is in use.
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
     if lacking:
@@ -174,7 +173,7 @@ def _check_unused(cache_dir: Path, use: Use) -> None:
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:
-    """Join the parts in every store, remove replaced parts after a day, and yield a line for each changed store."""
+    """Merge the parts in every store, remove replaced parts a day later, and yield a line for each changed store."""
     for kind, store_class in STORES.items():
         for folder in sorted((cache_dir / kind).glob("[!.]*/")):
             store: PartStore = store_class(cache_dir, folder.name)

@@ -25,7 +25,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """An asker that counts a job's requests to generator ``planned``. ``part``: the job's number in the plan's row."""
+    """An asker that only counts requests to a generator. ``part``: the index of the asking job in the plan's row."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -34,7 +34,7 @@ class PlanAsker:
 
     @property
     def work(self) -> pl.DataFrame:
-        """The requests counted so far, with the columns WORK. A key that is requested twice is counted once."""
+        """A table of the requests counted so far (columns WORK). A key that is requested twice is counted once."""
         return pl.concat(self.rows).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class PlanAsker:
         return {}
 
     def to_come(self, rows: pl.DataFrame) -> None:
-        """Count one request per row in ``rows`` (prompt_id, item, prompt_tokens), for texts that don't exist yet."""
+        """Count one request per row (prompt_id, item, prompt_tokens) about texts that haven't been generated yet."""
         store = f"likelihoods/{self.planned.likelihoods.folder.name}"
         no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
         figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
@@ -61,11 +61,11 @@ class PlanAsker:
 
 
 class PlannedAnswers:
-    """The answers from generator ``planned`` to a job's prompts, with placeholders for answers that aren't stored yet.
+    """A generator's answers to a job's prompts, with placeholders for answers that aren't stored yet.
 
-    The plan uses this class in place of FileAnswers; ``keys`` already includes the answers' texts. A placeholder is one
-    sentence of average answer length. Placeholders differ between prompts and seeds, because equal or empty answers
-    need fewer requests. Stored answers that are null are left out.
+    The plan uses this class in place of FileAnswers; unlike in that class, ``keys`` already contains the answers'
+    texts. A placeholder is one sentence of average answer length. Placeholders differ between prompts and seeds,
+    because duplicate or empty answers would need fewer requests. Stored answers that are null are left out.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class PlannedAnswers:
         self.keys = _answers(prompts, planned, seeds)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return ``keys`` unchanged, because they already have the texts."""
+        """Return ``keys`` unchanged, because they already contain the answers' texts."""
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield stored answers with True, then other answers with False. If not ``sure``, treat no answer as stored."""
+        """Yield (stored answers, True), then (other answers, False). If not ``sure``, no answer counts as stored."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
@@ -113,7 +113,7 @@ class PlannedJob(QuestionJob):
         self.generators, self.seeds = generators, seeds
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Answers:
-        """Return the answers to ``qids``: imported answers from files, all others from the answer store."""
+        """Return the answers to ``qids``, from files if answers are imported and otherwise from the answer store."""
         planned = self.generators.get(self.settings["answers_of"])
         if planned is None:
             return super().answers(qids, retriever)

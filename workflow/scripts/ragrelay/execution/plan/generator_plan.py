@@ -17,7 +17,7 @@ LIKELIHOOD_BYTES = 60
 
 @dataclass(frozen=True)
 class Price:
-    """The cost of requests for one store. ``speed`` is None if unknown; ``basis`` says how the speed was determined."""
+    """The cost of requests for one store. ``basis`` says how ``speed`` (None if unknown) was determined."""
 
     speed: Speed | None
     basis: str
@@ -59,7 +59,7 @@ class GeneratorPlan:
         return LikelihoodStore(self.cache_dir, fingerprint)
 
     def price(self, kind: str) -> Price:
-        """Return the price of requests for one store, whose ``kind`` is ``answers`` or ``likelihoods``."""
+        """Return the cost of requests whose results go into the store of a ``kind``: ``answers`` or ``likelihoods``."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if pace.device == "cpu":
             gpus = min(gpus, 1)  # one machine, even if engines share it

@@ -75,7 +75,7 @@ def plan_jobs(
 
 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
-    """Return the requests of a question's jobs (columns WORK), and the number of answers to ask a judge about."""
+    """Return the requests of a question's jobs (columns WORK), and the number of answers that a judge will rate."""
     question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
     for number, parts in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)

@@ -1,6 +1,6 @@
-"""Preview an unfinished study: how many queries have complete answers, and their mean scores, without verdicts.
+"""Preview an unfinished study: count queries with complete answers, and compute their mean scores, but no verdicts.
 
-The preview collects answers and computes scores in a temporary folder, with the functions that the study's jobs use.
+The preview collects answers and computes scores in a temporary folder, with the same functions as the study's jobs.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -57,7 +57,7 @@ class Previewed:
 
 @dataclass(frozen=True)
 class Scored:
-    """A scorer to preview. ``references``: the values of path, grades and near_copy in References."""
+    """A scorer to preview. ``references``: path, grades and near_copy, as in the class References."""
 
     name: str
     definition: Mapping[str, Any]
@@ -70,10 +70,10 @@ class Scored:
 class Answered:
     """A dataset and generator, with the paths of their files, which may not exist yet.
 
-    ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
-    ``files``: paths by name (queries, prompts, answers, passages, ranked). ``ranked`` lists the retrievers' contexts if
-    queries with results may have no score, and is otherwise empty. ``patterns``: the path patterns of ``files``, except
-    for queries. ``scorers``: a mapping for each scorer with the fields of Scored.
+    ``fingerprint`` names the answer store, or is None for imported answers, which are in the files ``answers``.
+    ``files``: paths by name (queries, prompts, answers, passages, ranked). ``ranked``: the retrievers' contexts, if
+    queries with results may have no score; otherwise empty. ``patterns``: the path patterns of these files, without
+    queries. ``scorers``: one mapping per scorer, with the fields of Scored.
     """
 
     dataset: str
@@ -99,9 +99,9 @@ class ScorerPreview(NamedTuple):
 class Preview(NamedTuple):
     """The preview for a dataset and generator.
 
-    ``answered``: the number of queries whose answers are complete, for each retriever and zero-shot; None if there are
-    no prompts yet. ``retrievers``: the retrievers to show. ``complete``: the number of queries whose answers are
-    complete for all these retrievers and zero-shot.
+    ``answered``: for each retriever and zero-shot, the number of queries with complete answers; None if there are no
+    prompts yet. ``retrievers``: the retrievers to show. ``complete``: the number of queries with complete answers for
+    all these retrievers and zero-shot.
     """
 
     dataset: str
@@ -121,7 +121,7 @@ class Views(NamedTuple):
     answers: Mapping[str, Mapping[Cell, Path]]
 
     def copied(self, qids: Sequence[str], folder: Path) -> "Views":
-        """Copy the files to ``folder``, but only the rows for ``qids``, and without the prompts' texts."""
+        """Copy the rows for ``qids`` to new files in ``folder``, without the prompts' texts."""
         of_context = ["qid", "docnos", "prompt_id"]
         prompts = _copied_files(self.prompts, qids, folder / "prompts", of_context)
         return Views(qids, prompts, _copied_files(self.answers, qids, folder / "answers"))

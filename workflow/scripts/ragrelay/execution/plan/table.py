@@ -32,7 +32,7 @@ AS_INDEPENDENT = " This assumes independent queries; yours come in clusters, so 
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
-    """Append `_estimate` to the names of estimated columns, and add columns that name the basis of the estimates."""
+    """Append `_estimate` to the names of estimated columns, and add columns that say what estimates are based on."""
     rows: list[tuple[object, ...]] = []
     for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
         if name and job in ANSWERS:
@@ -98,7 +98,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line on the calls and time of a context processor, which runs before the plan."""
+    """Return a line on how often a context processor was called before the plan, and how long the calls took."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} to its processor, "

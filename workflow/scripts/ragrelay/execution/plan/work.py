@@ -66,7 +66,7 @@ class Job:
     """For each job that asks a ``question``, the files, settings and wildcards of its parts."""
 
     def paths(self, name: str, **values: str) -> list[Path]:
-        """Return the files called ``name`` whose paths have these wildcard ``values``."""
+        """Return the paths in ``files[name]`` that have these wildcard ``values``."""
         return list(self.files[name].matching(**values).paths)
 
     def count_file(self, part: int) -> str:
@@ -75,7 +75,7 @@ class Job:
 
 
 def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    """Add the request and token counts of ``missing`` keys to ``keys`` (store, prompt_id, item, part, certain)."""
+    """Add request and token counts to ``keys`` (store, prompt_id, item, part, certain), from ``missing`` or else 0."""
     joined = keys.join(missing, on=["prompt_id", "item"], how="left", maintain_order="left")
     cached = pl.col("requests").is_null()
     filled = [pl.col(name).cast(WORK[name]).fill_null(zero) for name, zero in NONE.items()]

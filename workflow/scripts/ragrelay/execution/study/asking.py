@@ -72,7 +72,7 @@ class StudyQuestion:
         return next(job for job in self.jobs if job.key == _key(wildcards))
 
     def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
-        """Return the jobs whose replies a reading job needs, each with only the parts that the reading job reads."""
+        """Return the jobs whose replies a reading job needs, each with only those parts that the reading job reads."""
         return self._about(tuple(wildcards.items()))
 
     @functools.cache  # noqa: B019 - a process has a single study
@@ -81,7 +81,7 @@ class StudyQuestion:
         return [replace(job, parts=parts) for job, parts in about if parts]
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return the files of all parts, the download receipts, and the receipt of the question in ``follows``."""
+        """Return an asking job's files, the download receipts and the preceding question's receipt (``follows``)."""
         job, before = self.job(wildcards), self.question.follows
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
         return {
@@ -120,18 +120,18 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return an asking job's parts (questions.parts.Part), with positions in the job's inputs instead of paths."""
+        """Return an asking job's parts (questions.parts.Part), in which positions in the job's inputs replace paths."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return the files of a reading job and its parts, and the receipts of downloads and of asking jobs."""
+        """Return a reading job's files (and its parts' files), the download receipts and the asking jobs' receipts."""
         jobs = self.jobs_about(wildcards)
         receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
         fetched = self.study.downloads.receipts("generators", jobs[0].generator)
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
     def read_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return a reading job's parts, followed by a part for the table, which includes the files of all parts."""
+        """Return a reading job's parts, followed by one more part for the table, with the files of all parts."""
         return _placed(self._read(wildcards))
 
     def _read(self, wildcards: Wildcards) -> list[AskedPart]:
@@ -172,7 +172,7 @@ class StudyQuestion:
         return questions_digest("questions/ask_question.py", *self._code("ask"), *modules) + self._file_hash
 
     def read_code(self, wildcards: Wildcards) -> str:
-        """Return the digest of the code that rebuilds the requests and computes the table."""
+        """Return the digest of the code with which a reading job rebuilds the requests and computes the table."""
         modules = self._modules(self.jobs_about(wildcards))
         return (
             code_digest("questions/read_replies.py", *self._code("ask"), *self._code("read"), *modules)
@@ -262,8 +262,8 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
     """Return the rows of the plan that describe questions. All shards of a job share a row.
 
-    A row has rule, question, dataset (or set of claims), generator, retriever, counts and ``parts``: for each job, a
-    list with the files, settings and wildcards of each part. ``fill`` turns paths in the results into paths on disk.
+    Rows have rule, question, dataset (or set of claims), generator, retriever, counts and parts (per job). ``counts``:
+    the jobs' count files. ``fill`` turns paths in the results into paths on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:

@@ -47,12 +47,12 @@ class CollectionStage:
         return [path for path in self.files(dataset) if Path(path).stem.startswith("passages")]
 
     def cluster_files(self, dataset: str) -> list[str]:
-        """List the user's file of query clusters for a dataset, or no file if queries are independent."""
+        """Return the user's file with a dataset's query clusters, as a list; empty if queries are independent."""
         path = self.source(dataset).clusters
         return [path] if path else []
 
     def clusters(self, dataset: str) -> list[StudyFile]:
-        """List the table of query clusters for a dataset, or no table if queries are independent."""
+        """Return a dataset's table of query clusters, as a list; empty if queries are independent."""
         return [files.clusters.at(dataset=dataset)] if self.cluster_files(dataset) else []
 
     @functools.cached_property
@@ -87,7 +87,7 @@ class CollectionStage:
         return [] if subtopics == HOPS else [str(subtopics)]
 
     def measured_subtopics(self, dataset: str) -> list[StudyFile]:
-        """List a dataset's subtopic table, or no table if the grid has no subtopic measures."""
+        """Return a dataset's subtopic table, as a list; empty if the grid has no subtopic measures."""
         return [files.subtopics.at(dataset=dataset)] if self.subtopic_measures else []
 
     def subtopic_level(self, dataset: str) -> int:
@@ -100,7 +100,7 @@ class CollectionStage:
         return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
-        """Return whether a ranking leaves out the passage with the query's id; None if the key isn't set."""
+        """Return whether rankings leave out a passage whose id is the query's; None if the key isn't set."""
         return self.source(dataset).drop_identical_ids
 
     def lowest_grade(self, dataset: str) -> int:
@@ -110,8 +110,8 @@ class CollectionStage:
     def checked_files(self, wildcards: Wildcards, output: object) -> dict[str, object]:
         """Return the run files, measures, grades and answers to check for a job's dataset before any engine starts.
 
-        The check doesn't affect the job's outputs. Because this function takes ``output``, Snakemake doesn't rerun the
-        job if the returned values change.
+        The job's outputs don't depend on these values. Snakemake doesn't rerun the job if the values change, because
+        this function takes ``output``.
         """
         study, dataset = self.study, wildcards.dataset
         imported, passages = study.generation.imported, study.generation.given_passages

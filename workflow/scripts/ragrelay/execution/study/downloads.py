@@ -23,7 +23,7 @@ class Downloads:
 
     @functools.cached_property
     def needed(self) -> dict[str, dict[str, object]]:
-        """All downloads that the grid needs, by name; each value holds the arguments for fetch_input."""
+        """The downloads that the grid needs, as a mapping from name to arguments for fetch_input."""
         return required_downloads(self.study)
 
     def receipts_of(self, wildcard: str) -> OfJob:

@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 class GenerationStage:
     """A study's generators, prompts and answers, which rules access as `study.generation`.
 
-    Rules use of_job to wrap methods with arguments named after wildcards. Other methods return functions of wildcards.
+    Rules wrap methods in of_job if the arguments are wildcard names. Other methods return functions of wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -89,11 +89,11 @@ class GenerationStage:
         return [str(path) for path, _ in self.imported[generator].files(dataset)]
 
     def given_passages(self, generator: str, dataset: str) -> dict[str, object]:
-        """Return the seeds, and each file of imported single-passage answers with the values in the file's name."""
+        """Return the seeds, and the files with answers to single passages, each with the values in the file's name."""
         return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
 
     def shards(self, dataset: str, generator: str = "") -> range:
-        """Return the shard numbers for a generator's answers or, without ``generator``, for a dataset's other jobs."""
+        """Return shard numbers for a generator's answers, or for a dataset's other jobs if ``generator`` is empty."""
         of_dataset = self.study.collection.source(dataset).shards
         return range(self.planned_shards.get(dataset, {}).get(generator, of_dataset))
 
@@ -118,13 +118,13 @@ class GenerationStage:
         )
 
     def template_of(self, generator: str) -> str:
-        """Return the name of a generator's template or, for imported answers, the name used in its place in paths."""
+        """Return the template name in a generator's paths: the template's own, or a substitute for imported answers."""
         imported = generator in self.imported
         return files.ANSWERED_WITH.format(generator=generator) if imported else self.engine(generator).prompt
 
     @functools.cache  # noqa: B019 - a process has a single study
     def whole_template(self, name: str) -> dict[str, object]:
-        """Return a template's parts. If a part changes, jobs rerun; changed comments in the file don't matter."""
+        """Return a template's parts. Jobs rerun if a part changes, but not if only comments in the file change."""
         return vars(load_template(self.study.template_path(name)))
 
     def template_parts(self, template: str) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class GenerationStage:
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """A mapping from input functions to the rules that create their files, which spares Snakemake a search."""
+        """A mapping from input functions to the rules that create their files, so that Snakemake needn't search."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:

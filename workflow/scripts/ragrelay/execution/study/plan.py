@@ -34,7 +34,7 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 
 
 def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
-    """Return the path patterns of the prompts, by name, for all rules that generate answers, whether needed or not."""
+    """Return prompt path patterns, by name, for all rules that generate answers, even if the study skips the rule."""
     others = dict(rule["prompts"] for annex in annexes() for rule in annex.generation(study))
     return {"prompts": files.prompts, **others}
 
@@ -67,7 +67,7 @@ class Plan:
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers: mappings with the fields of execution.plan.work.Job, except ``files``."""
+        """All jobs that generate answers, as mappings with the fields of execution.plan.work.Job, except ``files``."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
@@ -87,7 +87,7 @@ class Plan:
 
     @functools.cached_property
     def jobs(self) -> list[dict[str, Any]]:
-        """All jobs that generate answers, without input files, and all jobs that ask questions, with input files."""
+        """The plan's jobs: jobs that generate answers, without input files, and jobs that ask questions, with files."""
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     @functools.cached_property
@@ -165,7 +165,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """The data for estimating the difference that each dataset and generator's primary comparison can detect."""
+        """For each dataset and generator, data for estimating which difference the primary comparison can detect."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return the plan's number of missing keys by count file, and the plan's time. ``to_run``: the next jobs."""
+        """Return each job's number of missing keys by count file, and the plan's time. ``to_run``: the next jobs."""
         from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))
@@ -240,7 +240,7 @@ class Plan:
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
     def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return a mapping with the fields of execution.plan.preview.Answered for each dataset and generator."""
+        """Return the fields of execution.plan.preview.Answered, as one mapping for each dataset and generator."""
         study, parts = self.study, []
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
             imported = generator in study.generation.imported

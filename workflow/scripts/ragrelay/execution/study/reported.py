@@ -72,7 +72,7 @@ class Reported:
         return modules(output for name in of for output in self.outputs(name, kind))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[str]:
-        """Return each output's path in every format for each of ``parts``; without ``parts``, return path patterns."""
+        """Return the outputs' paths, one per format and item in ``parts``; without ``parts``, return path patterns."""
         keys = list(parts)
         return [
             captioned(
@@ -92,16 +92,16 @@ class Reported:
 
     @functools.cached_property
     def grid(self) -> dict[str, object]:
-        """The grid, plus the names of reference sets, the retrievers' kinds and, unless empty, `doses`."""
+        """The grid, plus the names of reference sets, the retrievers' kinds and, if there are any, the `doses`."""
         references = {name: list(self.study.grades(name)) for name in self.study.grid.datasets}
         doses = {"doses": self.doses} if self.doses else {}
         return self.study.grid.mapping() | {"references": references, "kinds": self.study.retriever_kinds} | doses
 
     @functools.cached_property
     def doses(self) -> dict[str, list[object]]:
-        """The fixed number of relevant passages per context (dose), and a name for the other passages, by retriever.
+        """Each retriever's dose (the fixed number of relevant passages per context), and a name for the other passages.
 
-        Retrievers without a fixed dose are left out. Empty if no retriever has the kind `graded`.
+        Retrievers without a fixed dose are left out. The mapping is empty if no retriever has the kind `graded`.
         """
         doses = {name: self.study.retrieval.kind(name).dose() for name in self.study.grid.retrievers}
         kinds = self.study.retriever_kinds
@@ -110,7 +110,7 @@ class Reported:
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:
-        """The path patterns of the tables from which a section's outputs are created, except retrieval measures."""
+        """The path patterns of the tables from which a section's outputs are created, without retrieval measures."""
         needs = dict.fromkeys(need for output in self.outputs("section") for need in output.needs)
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
@@ -128,7 +128,7 @@ class Reported:
 
     @functools.cached_property
     def section_tables(self) -> list[str]:
-        """The files with the sections' tables, followed by the tables for each combination of generator and scorer."""
+        """The paths of the sections' tables, followed by the tables for each combination of generator and scorer."""
         groups = {(section["generator"], section["scorer"]): section for section in self.sections}.values()
         return [
             *(
@@ -141,7 +141,7 @@ class Reported:
 
     @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
-        """The patterns in `section_patterns` for the tables from which figures are drawn."""
+        """The path patterns of the tables from which a section's figures are drawn, without retrieval measures."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
@@ -162,7 +162,7 @@ class Reported:
 
     @functools.cached_property
     def compared_prompts(self) -> list[StudyFile]:
-        """All retrievers' prompt files for the primary comparisons' ordering and k, from which docnos are read."""
+        """All retrievers' prompt files with the ordering and k of a primary comparison; only the docnos are read."""
         paths = [
             files.prompts.at(
                 dataset=section["dataset"],
@@ -181,7 +181,7 @@ class Reported:
 
     @functools.cached_property
     def left_out_of_annexes(self) -> dict[str, tuple[str, StudyFile, Sequence[str]]]:
-        """The annexes' counts of left-out data: for each name, the stage, path pattern and files."""
+        """The stage, path pattern and files of each count of left-out data from the annexes, by the count's name."""
         return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
 
     @functools.cached_property

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class RetrievalStage:
     """A study's retrievers, indexes and processors, which rules access as `study.retrieval`.
 
-    Rules use of_job to wrap methods whose arguments are named after wildcards. Methods whose only argument is
-    ``wildcards`` are for a rule's input, params or threads.
+    Rules wrap methods in of_job if the arguments are wildcard names. Methods whose only argument is ``wildcards`` are
+    for a rule's input, params or threads.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -71,7 +71,7 @@ class RetrievalStage:
         return RETRIEVER_KINDS.module(self.study.retriever(retriever))
 
     def imported_runs(self, dataset: str) -> list[dict[str, object]]:
-        """Return a dataset's imported runs: path, retriever's name and definition, and files with added passages."""
+        """Return a dataset's imported runs: each has a path, a retriever's name and definition, and passage files."""
         retrievers = {name: self.kind(name) for name in self.study.needed_retrievers()}
         definition = self.study.retriever
         return [
@@ -87,7 +87,7 @@ class RetrievalStage:
         return describe_run(retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))
 
     def run_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return the inputs for a job's retriever: queries, index, judgements, other retrievers' runs, and files."""
+        """Return the inputs for a job's retriever: queries, index, judgements, other retrievers' runs, user files."""
         retriever = self.kind(wildcards.retriever)
         inputs: dict[str, object] = {
             "queries": files.queries,

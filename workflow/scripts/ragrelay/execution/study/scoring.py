@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("utility", "bias_checks")
 class ScoringStage:
     """A study's scorers and the inputs of their jobs, which rules access as `study.scoring`.
 
-    Rules use of_job to wrap methods whose arguments are named after wildcards.
+    Rules wrap methods in of_job if the arguments are wildcard names.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -115,7 +115,7 @@ class ScoringStage:
         return [table.at(scorer=part) for part in self.parts.get(scorer, ()) for table in made]
 
     def loads_model(self, scorer: str) -> bool:
-        """Return whether scores are computed in one job per shard, because the scorer's model takes long to load."""
+        """Return whether the scorer loads a model, in which case scores are computed in one job per shard."""
         kind = self.scorer(scorer)
         return isinstance(kind, MeasuredScorer) and kind.loads_model
 
@@ -129,7 +129,7 @@ class ScoringStage:
         return {"references": of_job(self.references), "encoded": files.encoded_references}
 
     def receipts(self, dataset: str, generator: str, scorer: str) -> list[StudyFile]:
-        """Return a scorer's score receipts, or an empty list if the jobs that write tables compute the scores."""
+        """Return a scorer's score receipts, or an empty list if scores are computed when score tables are written."""
         shards = self.study.generation.shards(dataset, generator) if self.loads_model(scorer) else ()
         return files.score_receipt.each({"shard": shard} for shard in shards)
 
@@ -148,7 +148,7 @@ class ScoringStage:
         return self.scorer(scorer).utility
 
     def rankings(self, generator: str, scorer: str) -> list[StudyFile]:
-        """Return all retrievers' contexts if scores may be missing for non-empty rankings, otherwise an empty list."""
+        """Return all retrievers' contexts if queries with results may have no score, otherwise an empty list."""
         partial = scorer in self.filed or scorer in self.averaged
         missing = may_miss_answers(self.study.generator(generator)) or partial
         return files.contexts.each(self.study.each_retriever if missing else [])

@@ -85,9 +85,9 @@ class NearestSentences(Processor):
 
 
 def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
-    """Return which sentences to keep, with at most ``most`` tokens in total.
+    """Return, for each sentence, whether to keep it. The kept sentences have at most ``most`` tokens in total.
 
-    Sentences are taken in order of decreasing similarity (the earlier one first if tied) and skipped if they don't fit.
+    Sentences are considered in order of decreasing similarity (ties in text order) and skipped if they don't fit.
     """
     kept, left = [False] * len(tokens), most
     for place in sorted(range(len(tokens)), key=lambda place: (-similarity[place], place)):

@@ -32,7 +32,7 @@ OTHER_RETRIEVERS = (
 class Bm25(Retriever):
     """BM25 over an inverted index.
 
-    All engines only read ASCII letters and digits. Queries or passages are rejected if more than 5% of words have no
+    All engines read only ASCII letters and digits. Queries or passages are rejected if more than 5% of words have no
     such characters, as in Russian or Japanese, or if most words would be split at other letters, as in Vietnamese.
     """
 
@@ -97,7 +97,7 @@ class Bm25(Retriever):
                 raise InputError(f"{place}.{key}'", str(value), f"this key only with expansion {' or '.join(alone)}")
 
     def index_definition(self) -> dict[str, object]:
-        """Return the text settings and, with bm25s, k1 and b, because a bm25s index contains scores."""
+        """Return the engine, the stemmer, and the stopwords or, because a bm25s index contains scores, k1 and b."""
         if self.engine == "bm25s":
             return {"index": self.engine, "stemmer": self.stemmer, "k1": self.k1, "b": self.b}
         return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}
@@ -130,7 +130,7 @@ class Bm25(Retriever):
         return results
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
-        """Count the queries with a word that the engine's tokenizer splits, if there are many such queries."""
+        """Return the number of queries with words that the engine's tokenizer splits, if there are many of them."""
         return count_cut(queries["query"].to_list(), _engine(self.engine).words)
 
     def uses_terrier(self) -> bool:

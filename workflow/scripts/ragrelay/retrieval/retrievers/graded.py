@@ -8,12 +8,12 @@ from ragrelay.retrieval.judged import OTHERS, TwoSided
 
 
 class Graded(TwoSided):
-    """A fixed dose of relevant passages: the key `relevant` sets how many of a context's passages are relevant (all of
-    them if k is smaller). The other passages were judged non-relevant. Relevant passages come first in the ranking,
-    so a larger k only adds passages. With the same seed, a larger dose keeps all relevant passages of a smaller
-    dose. The positions in the prompt depend on the ordering; the ordering `random` separates the effects of dose and
-    position. A query with too few relevant passages gets no context, and a query with too few non-relevant passages
-    gets a shorter context; the numbers of such queries are reported.
+    """A fixed number of relevant passages per context (the dose), set by the key `relevant`. If k is smaller, all
+    passages are relevant. Unless `filler` is set, the other passages were judged non-relevant. Relevant passages come
+    first in the ranking, so a larger k only adds passages. With the same seed, a larger dose keeps all relevant
+    passages of a smaller dose. Where passages appear in the prompt depends on the ordering; the ordering `random`
+    separates the effects of dose and position. A query with too few relevant passages gets no context, and a query with
+    too few non-relevant passages gets a shorter context; the numbers of such queries are reported.
     """
 
     relevant: int = Field(ge=0, description="Number of relevant passages in each context.")

@@ -34,14 +34,14 @@ class Oracle(Judged):
             raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that at least one label is within the bounds."""
+        """Check that `min_label` isn't above `max_label`."""
         super().check(place, study)
         lowest = -inf if self.min_label is None else self.min_label
         if lowest > (inf if self.max_label is None else self.max_label):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
     def dose(self) -> tuple[int, str] | None:
-        """Return a dose of 0 if `max_label` is 0, otherwise None, because the number of relevant passages varies."""
+        """Return a dose of 0 if `max_label` is 0; otherwise None, because then the number of passages varies."""
         return (0, OTHERS[None]) if self.max_label == 0 else None
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:

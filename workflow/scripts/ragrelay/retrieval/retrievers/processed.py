@@ -37,7 +37,7 @@ class Processed(Retriever):
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor; reject retrievers that use judgements, and generators whose answers are imported."""
+        """Check the processor, that the other retriever uses no judgements, and that no answers are imported."""
         self.made().check(f"{place}.processor", study)
         if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
             expected = "a retriever that ranks without the judgements"
@@ -54,7 +54,7 @@ class Processed(Retriever):
             yield named._replace(key=f"processor.{named.key}")
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the other retriever, whose passages are processed."""
+        """Return the retriever whose passages are processed."""
         return [("of", self.of)]
 
     def processing(self) -> dict[str, object]:

@@ -56,10 +56,10 @@ class Rerank(Retriever):
         return [("first_stage", self.first_stage)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the other retriever's passages that have a text, with new scores.
+        """Return the first stage's passages that have a text, with the reranker's scores.
 
         MonoT5's score is the log-probability of relevance. A cross-encoder's score is its logit before any sigmoid,
-        which would create ties. Neither score depends on the rest of the batch.
+        which would create ties. Neither score depends on the other texts in the batch.
         """
         (first,) = task.runs
         texts = task.collection.texts(first["docno"].unique().to_list())
