@@ -2,7 +2,7 @@
 
 An annex is a folder in ``ragrelay.annexes`` or an installed package with an entry point (see base.extensions). The
 module ``annex`` in the folder or package defines a subclass of Annex. The core never mentions an annex by name: it
-iterates over all annexes and uses the attributes and methods below. The methods' argument ``study`` is a
+iterates over all annexes and uses the attributes and methods of the class Annex. The methods' argument ``study`` is a
 config.study.Study or, in rules, a StudyOfRules. Because Snakemake imports every annex at startup, data libraries and
 ``ragrelay.execution`` must be imported inside methods.
 """
@@ -42,7 +42,7 @@ LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
 
 
 class ReportedStudy(Protocol):
-    """A study with its figures and tables, as passed to Annex.reported (see execution.study.reported.Reported)."""
+    """A study with its figures and tables: the argument of Annex.reported, implemented in execution.study.reported."""
 
     @property
     def study(self) -> CheckedStudy:
@@ -52,7 +52,7 @@ class ReportedStudy(Protocol):
         """Return the figures and tables whose scope is ``of``, for example ``section``."""
 
     def paths(self, outputs: Sequence[Any], parts: Iterable[Mapping[str, object]]) -> list[str]:
-        """Return the paths of the figures and tables in ``outputs``, for each set of wildcard values in ``parts``."""
+        """Return the paths of ``outputs`` (figures and tables) for each set of wildcard values in ``parts``."""
 
 
 class Annex:
@@ -61,10 +61,10 @@ class Annex:
     order: ClassVar[int]
     """The annex's position on the page and in the documentation, among all annexes sorted by this number."""
     builds_on: ClassVar[tuple[str, ...]] = ()
-    """The annexes that this one imports. Removing one of them also removes this one."""
+    """The annexes that this annex imports. Removing any of these annexes also removes this annex."""
     doors: ClassVar[tuple[str, ...]] = ()
     """Top-level modules in ``ragrelay``, or functions in its ``__init__``, that give users access to the annex.
-    Removing the annex removes them too."""
+    Removing the annex also removes these modules and functions."""
     extends: ClassVar[Mapping[str, str]] = {}
     """The names that the annex adds to ``ragrelay.extend``, each with the module that defines it."""
 
@@ -116,7 +116,7 @@ class Annex:
         return {}
 
     def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
-        """List the annex's features that need the grid's generators to compute likelihoods of texts.
+        """List the annex's features for which the grid's generators must compute likelihoods.
 
         Args:
             study: The study.
@@ -177,30 +177,30 @@ class Annex:
         return importlib.import_module(f"{self.package}.rules").of_study(study)
 
     def sections(self, study: CheckedStudy) -> list[Mapping[str, str]]:
-        """List the wildcard values for which the rule ``shown`` creates tables.
+        """List the wildcard values with which the rule ``shown`` runs.
 
         Args:
             study: The study.
 
         Returns:
-            A list with one mapping from wildcards to values for each set of tables; empty if there are no such tables.
+            One mapping from wildcards to values for each job; an empty list if the annex has no rule ``shown``.
         """
         return list(self.of_rules(study).sections) if self.shown else []
 
     def present(self, study: CheckedStudy) -> Mapping[str, object]:
-        """Check which requirements of the annex's figures and tables the study meets.
+        """Check whether the study meets the requirements that figures and tables declare in ``only_with``.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from each requirement (a value of ``only_with``) to whether the study meets the requirement.
+            A mapping from each requirement, usually a configuration key, to whether the study meets it.
         """
         needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
         return dict.fromkeys(needed, bool(self.sections(study)))
 
     def reported(self, reported: ReportedStudy) -> list[str]:
-        """List the annex's files to include in Snakemake's report in addition to the study's page.
+        """List the annex's files that Snakemake's report includes alongside the study's page.
 
         Args:
             reported: The study with its figures, tables and their paths.
@@ -212,7 +212,7 @@ class Annex:
         return [path for of in scopes if sections for path in reported.paths(reported.outputs(of), sections)]
 
     def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
-        """List the tables with the effects of individual passages, which the query explorer shows next to the contexts.
+        """List the tables of passage effects that the query explorer shows next to the contexts.
 
         Args:
             study: The study.
@@ -224,7 +224,7 @@ class Annex:
         return []
 
     def explored_blocks(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
-        """List the tables with text blocks, which the query explorer shows below a query's contexts.
+        """List the tables of text blocks that the query explorer shows below a query's contexts.
 
         Args:
             study: The study.
@@ -236,13 +236,13 @@ class Annex:
         return []
 
     def left_out(self, study: CheckedStudy) -> LeftOut:
-        """List the files with counts of the data that the annex leaves out.
+        """List the files in which the annex counts the data that it leaves out.
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from each count's name to (stage, path pattern, file paths); empty by default.
+            A mapping from each count's name to a tuple (stage, path pattern, file paths); empty by default.
         """
         return {}
 
@@ -258,9 +258,9 @@ class Annex:
         return []
 
     def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
-        """List the JSON files that the provenance includes if they exist.
+        """List the JSON files whose content is copied into the provenance.
 
-        The files may be missing, because a study's page doesn't request them.
+        Files that don't exist are skipped, because the study's page doesn't need them.
 
         Args:
             study: The study.
@@ -295,12 +295,12 @@ class Annex:
             study: The study.
 
         Returns:
-            A mapping from input names to files; by default, one file for each page pattern and section.
+            A mapping from input names to files; by default, one file for each combination of page pattern and section.
         """
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
     def page_patterns(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
-        """List the path patterns of the page inputs that have one file per item in ``sections``.
+        """List the path patterns of the files that the annex's part of the page reads once per item in ``sections``.
 
         Args:
             study: The study.
@@ -347,7 +347,7 @@ class Annex:
 
     @property
     def page_part(self) -> str:
-        """The name of the module that reads the data for the annex's part of the page and fills in its template."""
+        """The name of the module that reads the data for the annex's part of the page and fills in the template."""
         return f"{self.package}.page_part"
 
     # Rules
@@ -372,11 +372,10 @@ class Annex:
             One mapping per rule; none by default. ``rule``: the rule's name. ``prompts``: the input name and path
             pattern of the prompts, with the wildcards dataset, template and retriever. ``receipt``: the file that
             records the job's requests. ``needed``: whether the study needs the answers. ``retrievers``: the retrievers
-            that have such prompts; defaults to all in the grid. ``leaves_out``: the rule's parameter ``leaves_out``,
-            which is true to skip prompts that exceed the window even with `over_window: truncate`. ``stage``: for a
-            rule with several stages, the stage's name and wildcards. ``planned``: the input name and path pattern of
-            stand-in prompts, from which the plan estimates the cost while the real prompts depend on answers that don't
-            exist yet.
+            that have prompts; defaults to all retrievers in the grid. ``leaves_out``: whether to skip prompts that
+            exceed the window even with `over_window: truncate`. ``stage``: for a rule with several stages, the stage's
+            name and wildcards. ``planned``: the input name and path pattern of stand-in prompts, from which the plan
+            estimates the cost as long as the real prompts depend on missing answers.
         """
         return []
 
@@ -414,7 +413,7 @@ class Annex:
         return []
 
     def run_ended(self, results: str | Path) -> None:
-        """Clean up or report after a run has ended, successfully or not.
+        """Clean up or print messages after a run has succeeded or failed.
 
         Don't raise errors here, because they would hide the run's own outcome.
 
@@ -431,7 +430,7 @@ class Annex:
 
 
 def template_folders() -> list[Path]:
-    """Return the folder ``templates`` of every annex that has page templates."""
+    """Return the sorted ``templates`` folders of all annexes with page templates."""
     return sorted(
         folder for package in packages().values() if (folder := package_folder(package) / "templates").is_dir()
     )
@@ -439,7 +438,7 @@ def template_folders() -> list[Path]:
 
 @cache
 def packages() -> dict[str, str]:
-    """Return a mapping from annex names to packages."""
+    """Return a mapping from annex names to package names."""
     own = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
     if twice := sorted({*own} & extensions("Annex").keys()):
         raise InputError(f"entry point Annex.{twice[0]}", "the name of one of ragrelay's annexes", "another name")

@@ -1,4 +1,4 @@
-"""Define the error for input that users can correct, and helpers that write error messages."""
+"""Define InputError, for mistakes that users can correct, and helpers for error messages."""
 
 import difflib
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class InputError(ValueError):
 class RequestError(InputError):
     """An error that restarting the engine can't fix, such as a prompt that exceeds the window.
 
-    The error depends only on the job's configuration and inputs.
+    The same configuration and inputs always cause the same error.
     """
 
 

@@ -27,7 +27,7 @@ from ragrelay.base.user_code import check_function, code_hashes
 
 
 class CheckedStudy:
-    """The parts of a study that checks use: the configuration, the grid and folders.
+    """A study's configuration, grid and folders, for use in checks.
 
     Args:
         config: The configuration as the user wrote it.
@@ -54,7 +54,7 @@ class CheckedStudy:
 
         Args:
             name: The template's name, without ``.yaml``.
-            folder: The name of sibling folders to search instead of the folders in ``prompts``.
+            folder: If given, the search takes place in the folders with this name next to the folders in ``prompts``.
 
         Returns:
             The template's path in the first folder that contains the template. If no folder contains it, a path in the
@@ -65,7 +65,7 @@ class CheckedStudy:
 
 
 class Download(NamedTuple):
-    """A hub repository to download for the key ``key`` in an entry. ``part`` is `model`, `tokenizer` or `adapter`."""
+    """A hub repository named by an entry's key ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
 
     key: str
     name: str
@@ -118,7 +118,7 @@ class Kind(Settings):
         """Check that the entry can be used in this study. The types of the values have already been checked.
 
         Args:
-            place: The start of the location in messages, such as ``config key 'scorers.rouge``; add ``.key'``.
+            place: The entry's location for messages, such as ``config key 'scorers.rouge``. Append ``.key'``.
             study: The study that uses the entry.
 
         Raises:
@@ -193,8 +193,8 @@ K = TypeVar("K", bound=Kind)
 class Kinds(Generic[K]):
     """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``.
 
-    The key ``selector`` names an entry's kind. In a type annotation (``Annotated``), an instance makes pydantic
-    validate each entry according to this kind.
+    The key ``selector`` names an entry's kind. If a type is annotated with an instance (``Annotated``), pydantic
+    validates each entry with the class of the entry's kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
@@ -243,14 +243,14 @@ class Kinds(Generic[K]):
         return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
-        """Return the entry ``definition`` with sorted keys and added defaults that depend on other keys.
+        """Return the entry ``definition`` with sorted keys, including the defaults that depend on other keys.
 
         ``folder``: the folder in which to look for modules with users' functions.
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 
     def validated(self, given: dict[str, object]) -> dict[str, Any]:
-        """Validate ``given``, an entry as the user wrote it. Return the entry with defaults and sorted keys."""
+        """Validate the user's entry ``given``. Return the entry with its kind's defaults, sorted by key."""
         check_keys(given, given, [self.selector])
         name = self._named(given[self.selector])
         kind = self[name]
@@ -284,9 +284,9 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds with shared keys. An entry may have the keys of all kinds, but only uses the keys of its kind.
+    """Kinds with shared keys. An entry may have any kind's keys, but only uses the keys of its kind.
 
-    An overlay can therefore change only the kind. ``default``: the kind of entries that don't name one.
+    An overlay can therefore change an entry's kind alone. ``default``: the kind of entries that don't name a kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
@@ -314,7 +314,7 @@ class MergedKinds(Kinds[K]):
         return {key: value for key, value in definition.items() if key in used}
 
     def validated(self, given: dict[str, object]) -> dict[str, Any]:
-        """Validate ``given``, an entry as the user wrote it. Return it with all kinds' defaults and sorted keys."""
+        """Validate the user's entry ``given``. Return the entry with all kinds' defaults, sorted by key."""
         merged = _merged(tuple(self[name] for name in self.names()))
         check_keys(given, [self.selector, *merged.known()], [])
         name = self._named(given.get(self.selector, self.default))
@@ -322,7 +322,7 @@ class MergedKinds(Kinds[K]):
         return self._with_defaults(merged, name, given)
 
     def schema(self) -> JsonSchema:
-        """Return the JSON Schema of an entry, with all kinds' keys. A key's description says which kinds require it."""
+        """Return the JSON Schema of an entry, with all kinds' keys. Descriptions say which kinds require a key."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
         required = {name: self[name].required() for name in self.names()}
         common = [key for key in required[self.default] if all(key in keys for keys in required.values())]

@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[1] / "extend.py"
 
 @cache
 def public_names(file: Path = FILE) -> dict[str, str]:
-    """Return a mapping from public names to modules, from the type-checking imports in ``file`` and from annexes."""
+    """Map each public name in ``file`` (in its imports for type checkers) or in an annex to the defining module."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     imports = [node for each in tree.body if isinstance(each, ast.If) for node in each.body]
     core = [node for node in imports if isinstance(node, ast.ImportFrom)]
@@ -33,6 +33,6 @@ def check_extensions() -> None:
 
 
 def defined_at(name: str) -> str:
-    """Return where the public name ``name`` is defined (module:name). Other names are returned unchanged."""
+    """Return ``name`` (module:name), with ``ragrelay.extend`` replaced by the module that defines the public name."""
     module, _, public = name.partition(":")
     return f"{public_names()[public]}:{public}" if module == EXTEND and public in public_names() else name

@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """An annotation for strings that must match ``pattern`` completely. The JSON Schema shows ``format``, if any."""
+    """An annotation for strings that must match ``pattern``. In the JSON Schema, ``format`` replaces the pattern."""
 
     pattern: str
     expected: str
@@ -99,7 +99,7 @@ class _OrNull:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
-        """Validate ``value``. The message about a wrong type mentions that null is accepted too."""
+        """Validate ``value``. If the value has the wrong type, the message says that null is also accepted."""
         try:
             return validate(value)
         except ValidationError as error:
@@ -216,7 +216,7 @@ class Settings(BaseModel):
         """Convert the settings to plain values.
 
         Returns:
-            A mapping from the sorted keys to values or defaults; absent keys are left out.
+            A mapping from sorted keys to values, including defaults. Keys without a value are left out.
         """
         values = {key: getattr(self, key) for key in sorted(self.known())}
         return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}

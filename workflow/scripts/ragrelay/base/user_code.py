@@ -59,7 +59,7 @@ def function_named(name: str) -> Callable[..., Any]:
 
 @contextmanager
 def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
-    """Turn an error in the user's function ``name`` into an InputError that names the file, line and ``given`` input.
+    """Turn an error in the user's function ``name`` into an InputError that names the file, the line and the input.
 
     The traceback is logged. ``given``: a noun phrase for the input. ``expected``: a noun phrase for the result.
     """

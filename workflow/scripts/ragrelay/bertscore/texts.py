@@ -1,4 +1,4 @@
-"""Encode each distinct text once, as weighted token embeddings, and compute precision, recall and F1 of text pairs."""
+"""Encode each distinct text once, as weighted token embeddings, and compute precision, recall and F1 for text pairs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Encode each distinct text. ``idf``: weights by token id; None means 1, but 0 for [CLS] and [SEP]."""
+        """Encode each distinct text. ``idf``: weights by token id; None means 0 for [CLS] and [SEP], else 1."""
         distinct = dict.fromkeys(references)
         # Encoded separately from the candidates, because keeping a slice would keep the entire array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)

@@ -18,7 +18,7 @@ TEMPORARY_BYTES = 1 << 16
 
 
 def check_file_names(grid: GridSettings) -> None:
-    """Raise InputError if two sections would get the same file name, in which names are joined with ``_``."""
+    """Raise InputError if two sections would get the same file name, because names are joined with ``_``."""
     sections_by_name: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for names in product(grid.datasets, grid.generators, grid.scorers):
         sections_by_name["_".join(names)].append(names)
@@ -41,7 +41,7 @@ def expanded(key: str, path: str) -> str:
 
 
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
-    """Raise InputError if Snakemake would create a folder named ``~`` or ``$HOME``, or if a file blocks a folder.
+    """Raise InputError if Snakemake would create a folder named ``~`` or ``$HOME``, or if a file has a folder's path.
 
     ``paths``: folders that replace the defaults for results and logs. ``folder``: the base folder for relative paths.
     """
@@ -55,7 +55,7 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
 def check_temporary_folder() -> None:
     """Raise InputError if the temporary folder is full or can't be written to.
 
-    Otherwise, Snakemake's scheduler fails with a traceback. Snakemake prefers TMP to TMPDIR; Python does the opposite.
+    Without the check, Snakemake fails with a traceback. Snakemake may use TMP or TMPDIR, so both folders are checked.
     """
     variables = {name: os.environ[name] for name in ("TMPDIR", "TMP") if os.environ.get(name)}
     for name, folder in variables.items() or [("TMPDIR", "/tmp")]:

@@ -18,8 +18,8 @@ NULL = "None"
 def with_types(config: Mapping[str, Any], given: Mapping[str, object]) -> Mapping[str, Any]:
     """Return ``config`` with strings from ``given`` converted to numbers, booleans and null where the key allows them.
 
-    ``given``: the values from Snakemake's command line. In a Snakemake module, ``given`` may contain ``config`` under a
-    key. Other strings in ``config`` stay unchanged, because YAML files already distinguish strings from numbers.
+    ``given``: the values from Snakemake's command line, nested under a key if the workflow is used as a module. Other
+    strings in ``config`` stay unchanged, because YAML files already distinguish strings from numbers.
     """
     entries = [given, *(entry for entry in given.values() if isinstance(entry, Mapping))]
     texts = {key: text for entry in entries for key, text in _texts(config, entry) if _value(text) != text}

@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def lowest_label(made: dict[str, Any]) -> int:
-    """Return the lowest label of references in ``made``, a configuration from ``overlay``."""
+    """Return the lowest label at which passages are references in ``made``, a configuration from ``overlay``."""
     (dataset,) = made["datasets"].values()
     return int(dataset["references"]["relevant"])
 

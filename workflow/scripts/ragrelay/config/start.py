@@ -30,9 +30,9 @@ def start(
     prompts: Sequence[str | Path] = ("config/prompts",),
     of: type[StudyType] = Study,  # type: ignore[assignment]
 ) -> tuple[StudyType, dict[str, str]]:
-    """Return the study that ``config`` (read from ``files``) describes, and each generator's fingerprint.
+    """Return the study described by ``config`` (read from ``files``), and the fingerprints of the grid's generators.
 
-    ``prompts``: folders with templates. Sets ``cache_mode`` and ``stage_models`` for this process and its children.
+    ``prompts``: folders with templates. Passes ``cache_mode`` and ``stage_models`` on to jobs as environment variables.
     Raises InputError for the first mistake in the configuration.
     """
     with _path_errors():
@@ -47,10 +47,10 @@ def start(
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
-    """Return ``config`` without the catalogue's keys in entries for which ``given`` sets another kind.
+    """Return ``config`` without the catalogue's keys in those entries whose kind is changed in ``given``.
 
-    Snakemake merges the file ``catalogue`` with the overlays and the command line (``given``) key by key into
-    ``config``. Otherwise, an overlay with ``e5: {kind: run, path: …}`` would keep the key ``model`` from the catalogue.
+    Snakemake merges the file ``catalogue`` with ``given`` (the overlays and the command line) key by key. An overlay
+    with ``e5: {kind: run, path: …}`` would otherwise keep the catalogue's key ``model``.
     """
     before = read_yaml(catalogue) if Path(catalogue).is_file() else {}
     replaced = dict(config)

@@ -166,7 +166,7 @@ class Study(CheckedStudy):
         return definition
 
     def scored_texts(self) -> dict[str, bool]:
-        """List the features that need the grid's generators to compute likelihoods of texts.
+        """List the features for which the grid's generators must compute likelihoods.
 
         Returns:
             A mapping from each feature's configuration key to whether the feature is on.
@@ -206,7 +206,7 @@ class Study(CheckedStudy):
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
 
     def counted_at_zero(self) -> list[str]:
-        """List the retrievers for which a query without results counts as zero.
+        """List the retrievers whose queries without results stay in the analysis, with utility and measures set to 0.
 
         Returns:
             The grid's ranking retrievers if `empty_rankings` is `zero`, otherwise none.
@@ -220,7 +220,7 @@ class Study(CheckedStudy):
             retriever: The retriever's name.
 
         Returns:
-            The value of `empty_rankings`, or None if the retriever doesn't search for every query.
+            The value of `empty_rankings`, or None if the retriever uses judgements or doesn't search for every query.
         """
         kind = RETRIEVER_KINDS.of(self.retriever(retriever))
         ranks = kind.searches_every_query and not kind.needs_qrels
@@ -234,7 +234,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            A mapping from set names to lowest labels: one set per grade or, without judged passages, a single set.
+            A mapping from each set's name to its lowest label. If references aren't judged passages, there is one set.
         """
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
@@ -313,7 +313,7 @@ class Study(CheckedStudy):
         return own.get(scorer.partition(WITHOUT_JUDGE)[0], margin)
 
     def needed_retrievers(self) -> list[str]:
-        """List the grid's retrievers and all retrievers whose runs these retrievers use.
+        """List the grid's retrievers and all retrievers whose runs they build on.
 
         Returns:
             The sorted retriever names.

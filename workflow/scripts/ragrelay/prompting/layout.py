@@ -22,7 +22,7 @@ SCHEMA = schema_of(COLUMNS)
 
 
 def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
-    """Build a zero-shot prompt for each of ``queries`` (qid, query), with columns COLUMNS and empty docnos."""
+    """Build zero-shot prompts for ``queries`` (qid, query). The result has columns COLUMNS, with empty docnos."""
     rows = [_row(qid, query, [], template) for qid, query in queries.select("qid", "query").iter_rows()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -69,10 +69,10 @@ class Layout:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
-        """Drop 1, 2, ... passages from the end of the ranking, and yield each number with the resulting prompt.
+        """Drop 1, 2, ... passages from the end of the ranking, and yield each number and the resulting prompt.
 
         The remaining passages stay in prompt order. At least one passage always remains, because otherwise the answer
-        would be zero-shot. ``prompt``: the full prompt, which shows which of a processor's texts were used.
+        would be zero-shot. ``prompt``: the full prompt, which reveals the processed texts it contains.
         """
         if retriever not in self.contexts:
             return

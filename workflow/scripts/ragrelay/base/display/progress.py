@@ -29,7 +29,7 @@ def prefixed(job: str) -> Iterator[None]:
 class Lines:
     """A writer of progress lines to standard error. It writes nothing if standard error isn't a terminal.
 
-    Each line begins with the job's name. With ``later``, the first line appears after a pause. Thread-safe.
+    Each line begins with the job's name. With ``later``, the first line is delayed. Instances are thread-safe.
     """
 
     def __init__(self, later: bool = False) -> None:
@@ -52,7 +52,7 @@ class Lines:
 class Progress:
     """A counter that shows how many of ``total`` items are finished. ``unit``: a plural noun for the items.
 
-    The displayed rate ignores the first items, because the engine is still warming up.
+    The displayed rate excludes the first batch of finished items, because the engine is still warming up.
     """
 
     def __init__(self, total: int, unit: str) -> None:

@@ -1,4 +1,4 @@
-"""Write to the terminal, and escape control characters from file names, logs and server replies."""
+"""Write text to the terminal, with control characters from file names, logs and server replies escaped."""
 
 import logging
 import sys
@@ -41,7 +41,7 @@ def tell(*lines: object) -> None:
 
 
 def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
-    """Write the warnings in ``counts`` (rows with the keys what and count) to standard error, one per line."""
+    """Write the warnings in ``counts`` to standard error, one per line, each preceded by ``place``."""
     for row in counts:
         if "warning" in row:
             number = of_total(row["count"], row.get("of", {}))
@@ -51,7 +51,7 @@ def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write an uncaught exception's traceback, or a single line after Ctrl-C. Use it as ``sys.excepthook``."""
+    """Write an uncaught exception's traceback, or a single line after Ctrl-C. Use as ``sys.excepthook``."""
     if issubclass(kind, KeyboardInterrupt):
         tell("", f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return

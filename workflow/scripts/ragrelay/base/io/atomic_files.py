@@ -27,7 +27,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``. The file is renamed to ``path`` on success and removed on any error.
 
     The temporary name starts with a dot, so that readers that list files by pattern skip the file. The name ends with
-    the suffix of ``path``, because some writers choose the format by suffix (``.gz``, ``.parquet``).
+    the suffix of ``path``, because some writers infer the format from the suffix (``.gz``, ``.parquet``).
     """
     path = Path(path)
     make_folder(path.parent)
@@ -149,7 +149,7 @@ def temporary_beside(path: Path) -> Path:
 
 
 def leftovers(folder: Path) -> Iterator[Path]:
-    """Yield every file and folder in ``folder`` with a temporary name, including those of running processes."""
+    """Yield every temporary file and folder in ``folder``, even if the process that created it is still running."""
     return folder.glob(".tmp-*")
 
 
@@ -183,9 +183,9 @@ def remove(path: Path) -> None:
 
 
 def process_state(process: int) -> tuple[str, int]:
-    """Return a process's state and its start time in clock ticks since boot; ("", 0) if unknown.
+    """Return a process's state and start time (clock ticks since boot), or ("", 0) if they can't be read.
 
-    State and start time are fields 3 and 22 in proc_pid_stat(5). Field 2 may contain spaces and parentheses.
+    See proc_pid_stat(5), fields 3 and 22. They are read after the last ``)``, because field 2 may contain spaces.
     """
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

@@ -47,9 +47,9 @@ def plain(text: str) -> str:
 
 
 def check_id(place: str, name: str, value: str) -> None:
-    """Raise InputError for an empty id or an id with whitespace or invisible characters. ``name``: e.g. qid.
+    """Raise InputError if the id ``value`` is empty or contains whitespace or invisible characters.
 
-    TREC files are split at whitespace, and pytrec_eval reads ids as C strings, which end at the first NUL.
+    TREC files are split at whitespace, and pytrec_eval cuts ids off at NUL. ``name``: the kind of id, such as qid.
     """
     if value.isascii() and value.isprintable() and value and " " not in value:
         return

@@ -1,4 +1,4 @@
-"""Count the data missing from users' files, and write warnings if too much is missing."""
+"""Count data missing from users' files, and write warnings if too much is missing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -28,10 +28,10 @@ def count_missing(
 
 
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the warnings about doubtful data to show at the top of a page. ``counts``: the content of left_out.json.
+    """Return the warnings about doubtful data that appear at the top of a page.
 
-    Warnings about files with too little data come first. They are followed by the warnings in ``counts``; equal
-    warnings about a dataset are merged. Complete sentences in ``counts`` come last.
+    ``counts``: the content of left_out.json. Warnings about files with too little data come first. Rows with the key
+    ``warning`` follow; a dataset's equal warnings are merged. Rows with the key ``sentence`` come last.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -56,9 +56,9 @@ def of_total(count: int, detail: Mapping[str, object]) -> str:
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return one warning for each dataset and file that has less than half (ENOUGH) of the data that the study needs.
+    """Return one warning for each of a dataset's files that has less than half (ENOUGH) of the data the study needs.
 
-    ``counts``: the content of left_out.json. Only counts from count_missing are considered.
+    ``counts``: the content of left_out.json. Only counts returned by count_missing are considered.
     """
     lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:

@@ -35,7 +35,7 @@ BARE = re.compile(rb"[0-9a-f]{64}")
 
 
 def write_hashes(path: Path) -> None:
-    """Store the size and two hashes (of samples and of all bytes) of a file, or of every file in a folder.
+    """Store the size, a hash of samples and a hash of all bytes for a file, or for every file in a folder.
 
     The sizes and hashes are written to ``hashes.json`` in the folder, or to ``<name>.hashes.json`` next to the file.
     """
@@ -45,8 +45,8 @@ def write_hashes(path: Path) -> None:
 def check_hashes(path: Path, whole: bool) -> None:
     """Raise ValueError if a file, or any file in a folder, has changed since its hashes were written.
 
-    ``whole``: check every byte instead of only sizes and samples. Files added later are ignored. If no hashes have been
-    stored yet, the current hashes are stored and a warning is logged.
+    ``whole``: whether to check every byte instead of only sizes and samples. Files added to the folder later are
+    ignored. If no hashes have been stored yet, the current hashes are stored and a warning is logged.
     """
     place = _place(path)
     if not place.is_file():
@@ -135,7 +135,7 @@ def _hash(file: Path, starts: Sequence[int], length: int) -> str:
 
 
 def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
-    """Return the hash of ``path``, which is computed with ``make`` and then stored until the file changes."""
+    """Return the hash of ``path``, stored in ``cache_dir`` or, for a new or changed file, computed with ``make``."""
     if cache_dir is None:
         return make(path)
     entry = cache_dir / FOLDER / _name(path)

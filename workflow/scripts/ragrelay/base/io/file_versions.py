@@ -15,7 +15,7 @@ Version = tuple[int, int]
 
 
 def file_version(path: str | Path) -> Version | None:
-    """Return a file's size and modification time (ns); None if the file is missing.
+    """Return a file's size and modification time (ns), or None if the file is missing.
 
     The inode isn't included, because some file systems change the inode of an unchanged file.
     """

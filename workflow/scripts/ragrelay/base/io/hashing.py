@@ -1,4 +1,4 @@
-"""Compute hashes of values, texts and files, for use as names."""
+"""Compute hashes of values, texts and files."""
 
 import hashlib
 import json

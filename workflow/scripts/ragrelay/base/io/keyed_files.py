@@ -65,7 +65,7 @@ class KeyedFiles:
             name: The wildcard's name.
 
         Returns:
-            A mapping from each value to its paths, in order.
+            A mapping from each value of the wildcard to the paths with this value, in order.
 
         Raises:
             ValueError: A path doesn't match the pattern.

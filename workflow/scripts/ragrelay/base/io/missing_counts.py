@@ -1,4 +1,4 @@
-"""Count a job's missing results, to decide whether the job gets a GPU, and recheck the count before work starts."""
+"""Count a job's missing results, so that the job only gets a GPU if any are missing."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +22,7 @@ class _WorkError(Exception):
 def check_counted(counts: Iterable[str], gpus: object) -> None:
     """Raise InputError if a job got no GPU because its count files (``counts``) say that no results are missing.
 
-    Call this function if results turn out to be missing after all. The job's next attempt requests GPUs.
+    Call this function if results turn out to be missing after all. The job then fails; its next attempt requests GPUs.
     """
     for count in counts if not gpus else ():
         if json.loads(Path(count).read_text(encoding="utf-8")) == {MISSING_KEYS: 0}:
@@ -32,13 +32,13 @@ def check_counted(counts: Iterable[str], gpus: object) -> None:
 
 
 def before_work() -> None:
-    """Check that the job may load a model now, or end the job if it only counts missing results."""
+    """Raise an error if the job must not load a model, because it only counts missing results or got no GPU."""
     _BEFORE_WORK.get()()
 
 
 @contextmanager
 def counted_work(job: Any) -> Iterator[None]:
-    """Within the context, before_work checks the job's count or, in a job that only counts, ends the job."""
+    """Within the context, let before_work stop ``job`` if the job only counts missing results or got no GPU."""
     gpus = any(job.resources.get(name) for name in GPU_NAMES)
     counts, missing = job.output.get(MISSING_KEYS), 0
     token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))

@@ -50,8 +50,8 @@ SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seco
 class PartStore:
     """A store in ``folder`` whose rows have the columns ``schema`` and are looked up by the columns ``key``.
 
-    ``later``: columns that older parts may lack; their values are then null. ``at_most``: the maximum value by column;
-    reading a higher value raises InputError.
+    ``later``: columns that may be missing from older parts, in which case they are read as null. ``at_most``: the
+    maximum value by column; reading a higher value raises InputError.
     """
 
     def __init__(
@@ -74,8 +74,8 @@ class PartStore:
         The bytes of each part are hashed first, because reading a garbled Parquet file may crash the process.
 
         Args:
-            keys: Keys to search for. Parts without any of these keys are left out, except after a rare hash collision.
-            latest: Maximum number of parts to return, preferring the latest; 0 for no limit.
+            keys: Only parts that contain at least one of these keys (barring hash collisions) are returned.
+            latest: Return only the latest parts, at most this many. 0 means no limit.
         """
         wanted = None if keys is None else key_hashes(keys, self.key)
         paths = self._indexed_paths()
@@ -122,7 +122,7 @@ class PartStore:
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
         """Join consecutive parts with matching metadata into parts of up to ``most`` bytes.
 
-        Returns how many parts were joined, and into how many. Only remove_replaced deletes the original parts.
+        Returns the numbers of original and joined parts. The original parts stay until remove_replaced deletes them.
         """
         joined = made = 0
         for run in self._runs(most):
@@ -139,7 +139,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts replaced at least ``grace`` seconds ago. Returns the numbers of removed and remaining parts."""
+        """Remove parts replaced at least ``grace`` seconds ago. Returns the numbers of parts removed and kept."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -191,7 +191,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` found in the store. The column ``part`` names the earliest part with the key.
+        """Return the distinct ``keys`` in the store. The column ``part`` is the path of the earliest part with the key.
 
         ``parts``: the parts to search; defaults to ``parts(keys)``. Only the key columns are read, as a stream, so
         finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.
@@ -273,7 +273,7 @@ class PartStore:
 
 
 def damage(part: Path) -> str:
-    """Return why ``part`` is damaged (unreadable, or changed since it was written); empty if it is undamaged."""
+    """Return why ``part`` is damaged (unreadable or changed), or an empty string if the part is undamaged."""
     try:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:

@@ -1,9 +1,9 @@
 """Index the keys in each part (file) of a store, so that jobs only read and check the parts that they need.
 
-The index is the file ``keys.index`` in the store's folder. It consists of a SHA-256 hash of the rest of the file, 8
-bytes for each row, and a line of JSON. Parts that are missing from the index or have changed are read and added. If
-several jobs write the index, the last one wins. An index that is missing, damaged or for other key columns is rebuilt
-from the parts.
+The index is the file ``keys.index`` in the store's folder. It consists of a SHA-256 hash of the bytes that follow, an
+8-byte hash for each row's key, and a line of JSON. Parts that are missing from the index or have changed are read and
+added. If several jobs write the index, the last version remains. An index that is missing, damaged or based on other
+key columns is rebuilt from the parts.
 """
 
 import hashlib
@@ -77,7 +77,7 @@ def _hashes(texts: pl.Series) -> np.ndarray:
 
 
 def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
-    """Return the index of the store in ``folder``, by part name; empty if there is no undamaged index for ``key``."""
+    """Read a store's index, keyed by part name. The result is empty if there is no undamaged index for ``key``."""
     try:
         content = (folder / NAME).read_bytes()
         if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:
@@ -93,7 +93,7 @@ def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
 
 
 def write_index(folder: Path, key: Sequence[str], parts: Mapping[str, IndexedPart]) -> None:
-    """Write the index of ``parts``, keyed by part name, if the cache is writable."""
+    """Write a store's index (a mapping from part names to entries) if the cache is writable."""
     if read_only() or not parts:
         return
     told = {"key": key, "parts": [[name, part.version, len(part.keys)] for name, part in parts.items()]}

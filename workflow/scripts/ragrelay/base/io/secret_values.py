@@ -41,7 +41,7 @@ SHOWN, KEPT = 8, 12
 def check_no_secret(value: object, key: str = "") -> None:
     """Raise InputError if a key or value in a configuration looks like a secret. The message doesn't show the secret.
 
-    A secret would leak, because the results contain a copy of the configuration and messages show its values.
+    A secret would leak, because results contain a copy of the configuration, and messages show configuration values.
     """
     if isinstance(value, Mapping):
         for name, sub in value.items():
@@ -64,7 +64,7 @@ def check_no_secret(value: object, key: str = "") -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """Return a name for the secret that ``text`` seems to contain, and the right place for it; None for other text."""
+    """Return the kind of secret that ``text`` seems to contain and what to write instead, or None for other text."""
     for pattern, secret in SECRETS.items():
         if re.search(pattern, text):
             return secret
@@ -84,7 +84,7 @@ def _is_random(run: str) -> bool:
 
 
 class SentKey:
-    """An API key sent to a server, whose reply may repeat the key unchanged or with JSON, HTML or URL escapes."""
+    """An API key to search for in a server's replies, either unchanged or with JSON, HTML or URL escapes."""
 
     def __init__(self, key: str | None) -> None:
         self._key = _unescaped(key) if key and len(key) >= SHORTEST_SECRET else ""

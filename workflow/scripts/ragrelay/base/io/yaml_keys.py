@@ -23,7 +23,7 @@ class _Loader(yaml.CSafeLoader):
         self._checked: set[int] = set()
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Reject duplicate keys, then merge in ``<<``. PyYAML calls this before it builds or merges a mapping."""
+        """Reject duplicate keys, then merge mappings under ``<<``. PyYAML calls this method for every mapping."""
         if id(node) not in self._checked:
             self._checked.add(id(node))
             seen: dict[tuple[str, str], int] = {}

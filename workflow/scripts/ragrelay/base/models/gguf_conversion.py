@@ -62,7 +62,7 @@ def model_source(generator: GeneratorEntry, part: Literal["model", "tokenizer"] 
 
 
 def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
-    """Convert a GGUF file with the settings ``wanted`` (see conversion), unless the result is cached; return a receipt.
+    """Convert a GGUF file, unless the result is cached, and return a receipt. ``wanted``: settings from conversion.
 
     The result's folder is written under a temporary name and then renamed, so that jobs never see an incomplete folder.
     If two jobs convert the same file, the first to finish wins. Raises InputError if the file can't be converted.

@@ -47,7 +47,7 @@ def is_gguf(name: str | Path) -> bool:
 
 @dataclass(frozen=True)
 class GgufHeader:
-    """The header of a GGUF file: ``values`` by key, and ``types`` (ggml's numbers) by tensor name."""
+    """The header of a GGUF file. ``values`` maps keys to values; ``types`` maps tensor names to ggml's type numbers."""
 
     values: dict[str, Any]
     types: dict[str, int]

@@ -1,6 +1,6 @@
-"""List the keys and tensors in GGUF files that conversion preserves, and reject files with any other keys or tensors.
+"""Check that converting a GGUF file would preserve every key and tensor that affects the model's output.
 
-A model's output depends on the tensors and on the keys for the architecture and the tokenizer. Other keys, such as
+The output depends on the tensors and on the keys for the architecture and the tokenizer. Other keys, such as
 ``general`` and ``quantize``, only describe the file.
 """
 

@@ -1,4 +1,4 @@
-"""Download from model hubs. In jobs, which have no access to hubs, report files that haven't been downloaded."""
+"""Download files from model hubs. Jobs have no access to hubs and report files that haven't been downloaded."""
 
 import os
 import sys

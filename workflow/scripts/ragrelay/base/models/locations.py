@@ -180,8 +180,8 @@ def model_identity(
     """Return a model's identity: ``hub-id@revision``, or a hash of the files in a local folder or of a GGUF file.
 
     Because hashing tens of gigabytes at every start would be slow, file hashes are stored in ``<cache_dir>/hashes/``
-    (if there is a ``cache_dir``) by path, size and modification time. Raises InputError if a tokenizer without a stored
-    hash is invalid.
+    (if ``cache_dir`` is given) by path, size and modification time. Raises InputError if a ``tokenizer.json`` without a
+    stored hash is invalid.
     """
     path = local_path(model, folder)
     if path is None:

@@ -1,4 +1,4 @@
-"""Check, before loading a model, that its files are complete and that the libraries support its type.
+"""Check that a model's files are complete and that the libraries support its type, before the model is loaded.
 
 At startup, only the beginning and end of each file are read; ``tokenizer.json`` is read completely when it is hashed. A
 type is supported if it appears in the source file where a library lists model types. Importing the library to find out
@@ -80,7 +80,7 @@ def check_safetensors(place: str, path: Path) -> None:
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
-    """Raise InputError if ``folder`` has no tokenizer, or a tokenizer file that is empty or truncated."""
+    """Raise InputError if ``folder`` contains no tokenizer, or contains an empty or truncated tokenizer file."""
     files = [folder / name for name in TOKENIZER_FILES if (folder / name).is_file()]
     if not files:
         raise InputError(place, f"no tokenizer in {folder}", "one of " + ", ".join(TOKENIZER_FILES))
@@ -104,7 +104,7 @@ def check_tokenizer_json(path: Path) -> None:
 
 
 def check_chat_template(place: str, folder: Path) -> None:
-    """Raise InputError if a tokenizer folder or GGUF file has no chat template. Mistral's tokenizers don't need one."""
+    """Raise InputError if a tokenizer folder or GGUF file has no chat template, unless the tokenizer is Mistral's."""
     if is_gguf(folder):
         if not gguf_header(folder).chat_template:
             raise InputError(
@@ -177,7 +177,7 @@ def _tokenizer_config(folder: Path) -> dict[str, object]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, object], own_code: bool) -> None:
-    """Raise InputError if no library supports a config.json's ``model_type``. ``own_code``: allow the model's code."""
+    """Raise InputError if no library supports a model's type. ``own_code``: whether the model may run its own code."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return

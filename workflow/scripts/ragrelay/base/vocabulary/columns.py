@@ -27,7 +27,7 @@ Columns = Mapping[str, Column]
 
 
 def schema_of(columns: Columns) -> Schema:
-    """Return a mapping from column names to types, leaving out optional columns and names in braces."""
+    """Return a mapping from column names to types, without optional columns and placeholders such as ``{measure}``."""
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
@@ -147,8 +147,8 @@ TEST_FAMILY = {
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """Declare the columns for corrected p-values (see analysis.multiplicity). ``p_values`` maps p-value columns to
-    prefixes for the new columns (default: ``p_value`` to ``p``)."""
+    """Declare the columns for corrected p-values (see analysis.multiplicity). ``p_values`` maps each p-value column to
+    the prefix of its corrected columns (default: ``p_value`` to ``p``)."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
         f"{prefix}_{name}": number(f"`{column}` after {whose} correction within the family")
@@ -159,7 +159,7 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Move the columns in STUDY_PART to the front. Wildcard values in ``names`` replace the columns' values.
+    """Put the columns dataset, generator and scorer first, filled with the values in ``names`` if there are any.
 
     Tables about different datasets, generators and scorers can then be concatenated.
     """

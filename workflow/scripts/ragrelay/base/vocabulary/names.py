@@ -1,4 +1,4 @@
-"""Define names that catalogue entries may not have, and names of reference sets, kinds and measures."""
+"""Define reserved names, such as ``zeroshot``, and the names of reference sets, kinds and measures."""
 
 ZEROSHOT = "zeroshot"
 """Replaces the retriever's name in rows for answers without context (k = 0)."""

@@ -95,7 +95,7 @@ def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]
 def distinct_orderings(contexts: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, int]]:
     """Map each (ordering, k) in ``contexts`` to the first ordering with the same k and the same passage order.
 
-    For one passage, all orderings are equal; for two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are.
+    For one passage, all orderings are equal. For two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are equal.
     """
     first: dict[tuple[Hashable, ...], tuple[str, int]] = {}
     return {(ordering, k): first.setdefault(_layouts(ordering, k), (ordering, k)) for ordering, k in contexts}

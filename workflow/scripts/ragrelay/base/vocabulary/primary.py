@@ -28,6 +28,6 @@ class Primary(NamedTuple):
     scorer: str
 
     def is_of(self, cell: Mapping[str, object], other: str | None) -> bool:
-        """Return whether comparing ``cell`` (retriever, ordering, k, references) with ``other`` is this comparison."""
+        """Return whether this is the comparison of ``cell`` (retriever, ordering, k, references) with ``other``."""
         same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
         return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}

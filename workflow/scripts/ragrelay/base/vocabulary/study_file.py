@@ -70,5 +70,5 @@ class StudyFile(str):
 
 
 def count_file(receipt: StudyFile) -> StudyFile:
-    """Return the count file of the job that writes ``receipt``, in a folder whose name no dataset can have."""
+    """Return the file, in ``.missing/``, that says how many results the job that writes ``receipt`` must compute."""
     return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed afterwards")

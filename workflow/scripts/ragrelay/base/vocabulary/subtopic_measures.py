@@ -1,8 +1,8 @@
 """Compute subtopic measures at every k.
 
-StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. ir_measures uses the same names and
-parameters. We don't use pyndeval, the provider in ir_measures, because it accepts only cutoffs up to 20 and one alpha
-or relevance level per call, and its values may exceed 1.
+StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. Names and parameters are those of ir_measures.
+We don't use pyndeval, the provider in ir_measures, because it accepts only cutoffs up to 20 and one alpha or relevance
+level per call, and its values may exceed 1.
 """
 
 import functools
@@ -112,7 +112,7 @@ def measure_subtopics(
 
 
 def count_unmeasured(queries: pl.DataFrame, subtopics: pl.DataFrame | None) -> list[dict[str, object]]:
-    """Count the ``queries`` that aren't in ``subtopics``. Returns a list with one row (what, count) or none."""
+    """Count the ``queries`` that aren't in ``subtopics``. Returns one row (what, count), or no row for a count of 0."""
     count = 0 if subtopics is None else queries.join(subtopics, on="qid", how="anti").height
     return [{"what": "queries without judged subtopics, left out of their measures", "count": count}] if count else []
 
@@ -176,7 +176,7 @@ def exact_ideal(covers: Floats, alpha: float) -> Floats:
     """Return the highest DCG that any ranking of 1, 2, … passages can have. For the arguments, see greedy_ideal.
 
     A passage's gain depends on the set of passages above it, not on their order. Therefore, the best ranking of a set
-    of passages is the best ranking of all but one passage, followed by this passage.
+    consists of the best ranking of all passages but one, followed by that passage.
     """
     members, steps = _sets(len(covers))
     gains = ((1 - alpha) ** np.arange(len(covers) + 1))[(members @ covers).astype(int)] @ covers.T
