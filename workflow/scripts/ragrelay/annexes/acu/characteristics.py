@@ -1,4 +1,4 @@
-"""Compute characteristics that may affect how much a model uses a piece of evidence (Hagström et al., section 5)."""
+"""Compute characteristics of evidence that may affect how much a model uses it (Hagström et al., section 5)."""
 
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -89,13 +89,13 @@ def unreliability(
 
 
 def later(claimed: str | None, published: str | None) -> bool | None:
-    """Return whether the evidence is dated later than the claim; None if a date is missing or not ISO 8601."""
+    """Return whether the evidence is dated later than the claim; None if a date is missing or isn't in ISO format."""
     days = [_day(text) for text in (claimed, published)]
     return None if days[0] is None or days[1] is None else days[1] > days[0]
 
 
 def domains(path: Path) -> list[str]:
-    """Read a list of domains, one per line; ``#`` starts a comment. Raises InputError for a full address."""
+    """Read a list of domains, one per line; ``#`` starts a comment. Raises InputError for a complete web address."""
     names = []
     for number, line in numbered_lines(path):
         domain = line.partition("#")[0].strip().lower().removeprefix("www.")

@@ -44,8 +44,8 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
 
     Other columns are dropped; missing columns are null. If rows have no claim_id, rows with the same claim get the same
     new claim_id. Raises InputError for an invalid row (missing value, unknown stance, duplicate id, malformed boolean,
-    or a claim_id that is used for two claims), if there are no rows, or if no row has a stance. ``origin`` is named in
-    the error messages that don't concern a single row.
+    or a claim_id that is used for two claims), if there are no rows, or if no row has a stance. ``origin``: the
+    source's name, for error messages that don't concern a single row.
     """
     rows: list[dict[str, Any]] = []
     ids: dict[str, str] = {}

@@ -69,7 +69,7 @@ def _recurring(names: set[str], text: str) -> set[str]:
 
 
 def overlap(claim: set[str], evidence: set[str]) -> float | None:
-    """Return the share of the claim's entities that occur in the evidence; None for a claim without entities."""
+    """Return the share of the claim's entities that occur in the evidence, or None if the claim has no entities."""
     return len(claim & evidence) / len(claim) if claim else None
 
 

@@ -46,7 +46,7 @@ Array = npt.NDArray[np.float64]
 def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """Compute ACU (columns SCHEMA) for each row of ``claims`` that has a stance, with prompts built from ``template``.
+    """Compute ACU (columns SCHEMA) for the rows of ``claims`` with a stance, from prompts built with ``template``.
 
     ``keys`` (columns requests.KEYS) maps each pair of claim and evidence to its likelihoods in the stores ``words`` and
     ``texts``. Columns that begin with ``p_`` contain the probability that the reply starts with a label word's first
@@ -105,7 +105,7 @@ def _looked_up(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def change(without: Array, with_evidence: Array) -> Array:
-    """Compute ΔP(t), from -1 to 1, from probabilities without and with evidence; both arrays have the same shape.
+    """Compute ΔP(t), a value between -1 and 1, from probabilities without and with evidence (arrays of equal shape).
 
     ΔP(t) is the change in probability divided by the largest possible change: (P_E - P) / (1 - P) if P rises, (P_E - P)
     / P if P falls. If P = P_E = 1, the change is 0. Raises ValueError if a probability is outside [0, 1].
@@ -119,11 +119,11 @@ def change(without: Array, with_evidence: Array) -> Array:
 
 
 def acu(without: Array, with_evidence: Array, stances: Sequence[str]) -> Array:
-    """Compute ACU (n,), from -1 to 1, from the probabilities of True, None and False (n, 3) and the ``stances``.
+    """Compute ACU (n,) from the probabilities of True, None and False (n, 3) and from the ``stances``.
 
-    ACU is the mean of D(t, S) ΔP(t) over the words. ACU is 1 if every probability moves as far as possible in the
-    stance's direction, -1 if every probability moves as far as possible against it, and 0 if no probability changes.
-    Raises KeyError if a stance is unknown.
+    ACU is the mean of D(t, S) ΔP(t) over the words t, where D(t, S) is 1 or -1 (see stances.DIRECTIONS). ACU is 1 if
+    every probability moves as far as possible in the stance's direction, -1 if every probability moves as far as
+    possible against it, and 0 if no probability changes. Raises KeyError if a stance is unknown.
     """
     directions = np.array([DIRECTIONS[stance] for stance in stances], dtype=np.float64).reshape(-1, 3)
     return (directions * change(without, with_evidence)).mean(axis=1)

@@ -25,9 +25,9 @@ LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False"
 def contradicts(stance: str, prediction: str) -> bool | None:
     """Return whether evidence contradicts a ``prediction`` made without evidence, or None for stance not_applicable.
 
-    The prediction True is contradicted by evidence for False, and the prediction False by evidence for True, even if
-    the evidence is insufficient. The prediction None is never contradicted, and neutral or contradictory evidence
-    contradicts nothing. The definition follows ``memory_conflict`` in the notebook by Hagström et al., ACL 2025.
+    The prediction True is contradicted by refuting evidence, and False by supporting evidence, even if the evidence is
+    insufficient. The prediction None is never contradicted, and neutral or contradictory evidence contradicts nothing.
+    The definition follows ``memory_conflict`` in the notebook by Hagström et al., ACL 2025.
     """
     if stance == "not_applicable":
         return None

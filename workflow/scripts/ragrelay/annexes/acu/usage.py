@@ -73,9 +73,9 @@ SCHEMA = schema_of(COLUMNS)
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Summarise ``pairs`` for each unit: by stance, for both sufficient stances together, and for all stances.
 
-    A unit is a combination of claim set, generator and template. For the interval of mean ACU, all pairs of a
-    claim are resampled together, because they share the probabilities without evidence. A memory conflict is evidence
-    that contradicts the prediction made without evidence. Returns columns SCHEMA.
+    A unit is a combination of claim set, generator and template. For the interval of mean ACU, all pairs of a claim are
+    resampled together, because these pairs share the probabilities without evidence. A memory conflict is evidence that
+    contradicts the prediction made without evidence. Returns columns SCHEMA.
     """
     rows = [
         {**names, **_counted(part), **_interval(part, resamples, seed)} for names, part in strata(pairs) if part.height
@@ -84,7 +84,7 @@ def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
 
 
 def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """Yield the rows of each claim set, generator and template: by stance, for both sufficient stances, and for all."""
+    """Yield the rows of each claim set, generator and template: by stance, for both sufficient stances, and all."""
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, map(str, key), strict=True))
         for stance in STANCES:

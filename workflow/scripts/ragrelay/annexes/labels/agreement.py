@@ -1,4 +1,4 @@
-"""Measure how well each annotation source agrees with human labels, on passages that have both labels."""
+"""Measure how well each annotation source agrees with human labels, on the passages that both labelled."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -74,7 +74,7 @@ class Scale(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """Human and source labels for the pairs that have both; ``query`` gives each pair's query as a number from 0."""
+    """Human labels and source labels for query-passage pairs; ``query``: each pair's query, as a number from 0."""
 
     query: Array
     people: Array
@@ -88,11 +88,11 @@ def agreement_tables(
     people: str,
     scales: Mapping[str, Scale],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Compare every other source's labels with the human labels from ``people`` (columns TABLE and CONFUSION).
+    """Compare each source's labels with human labels from the source ``people`` (columns TABLE and CONFUSION).
 
-    ``labels``: columns study_labels.LABELS; ``values``: columns values.SCHEMA; ``known``: the pairs (qid, docno) with
-    real labels, for sources that replace missing labels. The sampling units of intervals are queries or, for
-    correlations between retrievers' means, retrievers. Rows without a value or an interval have a ``reason``.
+    ``labels``: columns study_labels.LABELS; ``values``: columns values.SCHEMA; ``known``: for sources that replace
+    missing labels, the pairs (qid, docno) with real labels. The sampling units of intervals are queries, or retrievers
+    for correlations between retrievers' means. Rows without a value or an interval have a ``reason``.
     """
     rows: list[dict[str, object]] = []
     cells: list[dict[str, object]] = []
@@ -185,9 +185,9 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 
 
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, object]:
-    """Compute Kendall's tau-b between retrievers' means in two tables (queries, retrievers), with an interval.
+    """Compute Kendall's tau-b between the retrievers' means in two tables (queries, retrievers), and its interval.
 
-    The interval describes tau for these queries and similar retrievers, so retrievers are its sampling units (see
+    The interval describes tau for these queries and similar retrievers, so the sampling units are retrievers (see
     analysis.orders). Resampling queries would add sampling noise to the means a second time, and would ignore that the
     retrievers are a sample.
     """

@@ -76,12 +76,12 @@ CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
 def label_choices(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Compare P and utility between the context that a source's labels choose and a random context.
+    """Compare the context chosen by a source's labels with a random context, in P and in utility.
 
-    Returns the columns in SCHEMA. A query's contexts come from all retrievers, in descending order and at the same k. A
-    source chooses the context with the highest measure, computed from the source's labels; tied contexts are averaged.
-    A source whose labels are ``constant`` within a query, such as zero-shot P_0, gets the mean over all contexts, which
-    is the null that other sources must beat. The difference is tested over queries, as for a gain. Only P has a
+    Returns the columns in SCHEMA. A query's contexts come from all retrievers, in descending order and at the same k.
+    The chosen context has the highest measure, computed from the source's labels; tied contexts are averaged. If a
+    source's labels are ``constant`` within a query, like zero-shot P_0, all contexts are tied, and their mean is the
+    null that other sources must beat. The difference is tested over queries, in the same way as a gain. Only P has a
     verdict. A row without a test has a ``reason``. For the arguments, see within_queries.label_within.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")

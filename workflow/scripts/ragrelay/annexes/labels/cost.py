@@ -54,7 +54,7 @@ def cost_by_k(
 
     Returns the columns in BY_K. ``whole_contexts``: k, prompt_id and seed of the end-to-end answers; ``singles``:
     prompt_id and seed of answers to single passages, with the passage's best rank in any ranking; ``speed``: the speed
-    of past jobs, if known. A call to the model that several rankings share counts once.
+    of past jobs, if known. A call to the model is counted once even if several rankings share it.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -82,8 +82,8 @@ def cost_by_k(
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
     """Compute the cost of the answers in ``keys``, which maps EACH and END_TO_END to tables (k, prompt_id, seed).
 
-    Returns the columns in SCHEMA. The cost of each table is given per k and, if there are several k, for all k together
-    (k is null). Answers shared by retrievers or seeds count once. For tokens and device_seconds, see
+    Returns the columns in SCHEMA. Each table's cost is given per k and, if there are several k, for all k together (k
+    is null). Answers shared by retrievers or seeds count once. For tokens and device_seconds, see
     analysis.cost.answer_cost. Memory is read from the metadata of the answer store's files.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]

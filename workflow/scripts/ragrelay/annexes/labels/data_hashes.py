@@ -9,7 +9,7 @@ from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
 
 
 def label_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
-    """Count and hash each source's labels, in entries named ``labels <source>, <scorer>, <generator>``.
+    """Return the number and hash of each source's labels, keyed by ``labels <source>, <scorer>, <generator>``.
 
     Raises InputError if a file is damaged.
     """

@@ -57,7 +57,7 @@ def label_passages(
     single passages; for the other arguments, see retriever_table.score_answers. Like P, a label is the answer's score
     with a reference set, averaged over seeds. At k = 1, P therefore equals the label of the only passage. In the set
     ``<grade>-unseen``, the references exclude the passage and its near copies, because the answer may copy these texts.
-    If no reference is left, there is no label. Negative scores count as 0. Raises InputError for a score above 1.
+    If no reference is left, there is no label. Negative scores count as 0. Raises InputError if a score is above 1.
     """
     columns = [*PASSAGE, "seed"]
     scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)

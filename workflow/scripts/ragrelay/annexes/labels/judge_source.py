@@ -51,7 +51,7 @@ class JudgeSource(AnnotationSource):
         return ""
 
     def judged(self) -> list[pl.Expr]:
-        """Compute ``columns`` from the list column ``shares``: each word's share of the words' total probability."""
+        """Compute ``columns`` from ``shares``, a list column with each word's share of the words' total probability."""
         raise NotImplementedError
 
     def score(self) -> pl.Expr:

@@ -54,12 +54,12 @@ def leads(
     """Test the best source's lead over the runner-up in each column of the eRAG paper's Table 1.
 
     Returns the columns in SCHEMA. Each column of Table 1 is a combination of retriever, k, reference set, quantity and
-    coefficient. If there are ``nulls`` (sources whose labels are constant within a query), the best row of every other
-    source is also compared with the null's best row. ``correlations`` and ``values`` have the columns in
-    correlation.SCHEMA and values.SCHEMA. ``lead`` is the difference between the two coefficients, over queries with
-    values for both measures; both coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95%
-    percentile interval, with levels expanded for small samples. The p-value is two-sided; the sample itself counts as a
-    resample. The best source and the runner-up are chosen on the tested queries, so leads are slightly overestimated.
+    coefficient. If there are ``nulls`` (sources whose labels are constant within a query), every other source's best
+    row is also compared with the nulls' best row. ``correlations`` and ``values`` have the columns in
+    correlation.SCHEMA and values.SCHEMA. ``lead`` is the difference between the two coefficients on the queries with
+    values for both measures. ``low`` and ``high`` bound the 95% percentile interval, with levels expanded for small
+    samples; both coefficients use the same resamples. For the two-sided p-value, the sample itself is one of the
+    resamples. The best source and the runner-up are chosen on the tested queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
@@ -120,9 +120,9 @@ def lead_of(
     coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int,
     named: tuple[str, str, str] = ("utility", "first", "other"),
 ) -> dict[str, object]:  # fmt: skip
-    """Test how much more strongly ``first`` correlates with ``end`` than ``other`` does; all are arrays (n,).
+    """Test whether ``first`` correlates more strongly with ``end`` than ``other`` does. All three are arrays (n,).
 
-    ``named``: the names of ``end``, ``first`` and ``other``, for reasons.
+    ``named``: the names of ``end``, ``first`` and ``other``, for the text of ``reason``.
     """
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)

@@ -46,17 +46,17 @@ def measure_labels(
     """Compute ``measures`` from labels at the cutoffs ``ks`` for each query.
 
     Returns the columns in SCHEMA; rows are sorted by measure, cutoff and query. ``ranking``: qid, docno, rank (from 1);
-    ``labels``: qid, docno, label, each pair once; labels of unranked passages are ignored. Integer labels are measured
-    with ir_measures: nDCG uses the grades as gains, and the other measures count labels of at least ``how.relevant`` as
+    ``labels``: qid, docno, label, each pair once; labels of unranked passages are ignored. For integer labels,
+    ir_measures is used: nDCG takes labels as gains, and other measures count labels of at least ``how.relevant`` as
     relevant. For labels between 0 and 1, precision (P) is the mean label, and hit ratio (Success) is the largest label
     (Salemi and Zamani, SIGIR 2024, section 2.2). nDCG is the sum of label / log2(rank + 1), divided by the same sum
     with sorted labels (Järvelin and Kekäläinen, TOIS 2002, with trec_eval's discount). Ideal DCG, recall and AP use
-    only the ranking's labelled passages. Passages missing from a ranking shorter than k count as 0.
+    only the ranking's labelled passages. In rankings shorter than k, missing passages count as 0.
 
     ``value`` is null if one of the first k passages has no label, if the measure is undefined for labels between 0 and
-    1, if nDCG's labels are constant within a query, or if the cutoff is ``how.below`` or more. Without ``how``, labels
-    are treated as integers if all labels are integers. Raises InputError for an unknown measure, and for a negative
-    label unless ``how.signed``.
+    1, for nDCG if ``how.constant`` is true, or if the cutoff is ``how.below`` or more. Without ``how``, labels are
+    treated as integers if all of them are. Raises InputError for an unknown measure, or for a negative label unless
+    ``how.signed``.
     """
     for measure in measures:
         if measure not in PAPER_NAMES:

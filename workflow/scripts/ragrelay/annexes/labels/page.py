@@ -101,8 +101,8 @@ def label_cost_table(shown: AnnotationStudy) -> Table:
 def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     """Draw Salemi and Zamani's Figure 1: correlation against the number of passages, with a line per source.
 
-    Each dataset, retriever and generator has a panel, so generators can be compared, as in Figures 2 and 3. On the
-    page, readers choose the measure, references, quantity and coefficient; image files show the first choice of each.
+    Generators have separate panels, as do datasets and retrievers, and can be compared as in Figures 2 and 3. On the
+    page, readers choose measure, references, quantity and coefficient; image files show the first of each.
     """
     chosen: dict[str, Any] = {"measure": shown.table["measure"][0]} | {
         name: value for name, value in shown.first.items() if name != "k"

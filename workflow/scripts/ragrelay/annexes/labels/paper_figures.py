@@ -28,8 +28,8 @@ BEST_COLUMNS = {
 def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
     """Select each source's best measure at the largest k, and return that measure's correlations for every k.
 
-    Returns the columns in BEST_COLUMNS. There is a best measure for each dataset, generator, retriever, reference set,
-    quantity and coefficient; ties go to the first. A source without a correlation at the largest k has no rows.
+    Returns the columns in BEST_COLUMNS. The choice is made per dataset, generator, retriever, reference set, quantity
+    and coefficient; ties go to the first. A source without a correlation at the largest k has no rows.
     """
     table = shown.table.filter(pl.col("value").is_not_null())
     at_most = table.filter(pl.col("k") == pl.col("k").max().over(COLUMN))

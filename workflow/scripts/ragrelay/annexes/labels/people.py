@@ -61,8 +61,8 @@ def measure_agreement(
 ) -> Trust:
     """Measure how well ``sources`` agree with human labels. If there are no human labels, the tables are empty.
 
-    ``agreement``: the value of the config key ``agreement``. Prediction-powered estimates are computed only if the key
-    says that the queries with human labels are a random sample.
+    ``agreement``: the value of the config key ``agreement``. Prediction-powered estimates are computed only if
+    ``random_sample`` is true, that is, if the queries with human labels are a random sample.
     """
     annotations, names, made = sources
     kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in names}

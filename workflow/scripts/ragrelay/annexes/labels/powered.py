@@ -54,11 +54,11 @@ KEYS = ["retriever", "measure", "k", "references"]
 def powered_table(
     labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
 ) -> pl.DataFrame:
-    """Estimate measures over all queries, using every source that also labels queries without human labels.
+    """Estimate measures over all queries by combining human labels with each source's labels for the other queries.
 
     Returns the columns in TABLE. ``labels``: columns study_labels.LABELS; ``values``: columns values.SCHEMA. The
     estimates are valid only if the queries with human labels (from ``people``) are a random sample. A row without an
-    interval has a ``reason``. If a query has several values per cell, polars raises a ComputeError.
+    interval has a ``reason``. Raises polars' ComputeError if a query has several values in a cell.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

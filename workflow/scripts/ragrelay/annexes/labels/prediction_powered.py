@@ -1,8 +1,8 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
 The method is described in analysis/prediction_powered.py, where J is the estimate from the judge's labels for the N
-queries without human labels. The judge gets weight 0 if fewer than 5 labelled queries differ from the most common
-value, in either set of labels. The sampling unit is the query: several answers to a query are averaged first.
+queries without human labels. The judge gets weight 0 if, among the human values or the judge's, fewer than 5 differ
+from the most common value. The sampling unit is the query, so several answers to a query are averaged first.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ LARGEST_R = 1 - 1e-12
 
 
 class Estimate(NamedTuple):
-    """Estimates (...) and each query's influence (..., n). An estimate's variance is var(influences) / n."""
+    """Estimates (...), and each query's influence on them (..., n). An estimate's variance is var(influences) / n."""
 
     value: Array
     influences: Array
@@ -33,8 +33,8 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
 
     ``judge`` (..., n) contains the values from the judge's labels for the same queries, and ``others`` (..., N) the
     judge's values for all other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If
-    all human values are 0 or 1, intervals are Wilson's (1927), with t instead of the normal quantile. The labelled
-    queries' variance is then proportional to m (1 - m) for a mean m, which preserves coverage if 0 or 1 is rare.
+    all human values are 0 or 1, intervals are Wilson's (1927), with t instead of the normal quantile: the variance is
+    assumed to be proportional to m (1 - m) for a mean m, so coverage holds even if 0 or 1 is rare.
     """
     estimates = [Estimate(column.mean(axis=-1), column) for column in (people, judge, others)]
     found = _powered(estimates, _varied(people, judge))
@@ -68,8 +68,8 @@ def powered_correlation(
 ) -> Powered:
     """Estimate Pearson's r between two variables over all queries; each argument is a pair of arrays, one per variable.
 
-    The estimate uses Fisher's z; each query's influence is its jackknife pseudo-value. Requires n >= 4, N >= 4 and
-    variables that aren't constant.
+    The estimate uses Fisher's z; each query's influence is its jackknife pseudo-value. Requires at least 4 queries with
+    and 4 without human labels, and no constant variable.
     """
     found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
     return Powered(*(np.tanh(value) if name != "weight" else value for name, value in found._asdict().items()))

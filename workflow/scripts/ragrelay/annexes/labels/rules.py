@@ -92,7 +92,7 @@ class Labels:
         return self.source_parts[wildcards.source].file(wildcards.dataset)
 
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """Return the number of passages to sample for a judge's bias checks, and the lowest rank to sample from."""
+        """Return how many passages to sample for a judge's bias checks (size), and down to which rank (depth)."""
         return {
             "depth": self.study.settings.annotation_depth,
             "size": self.source(wildcards.source)["bias_checks"],
@@ -207,7 +207,7 @@ class Labels:
         return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
-        """Return an input function that fills ``pattern`` from the grid, or ends the run without annotation sources."""
+        """Return an input function that fills ``pattern`` from the grid, or ends the run if the grid has no sources."""
 
         def paths(wildcards: Wildcards) -> list[StudyFile]:
             with on_terminal():

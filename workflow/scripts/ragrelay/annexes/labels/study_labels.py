@@ -121,7 +121,7 @@ class Sources:
         """Label passages with each source in ``names``, for every reference set (columns LABELS).
 
         A query that a source can't label, for example for lack of a gold answer, gets no rows. A combination scales
-        labels to the range 0 to 1, and labels the passages that have a label from every combined source.
+        labels to the range 0 to 1, and only labels passages that have a label from every combined source.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])

@@ -47,7 +47,7 @@ def gather(
     """Read a study's files into the report's tables, keyed by name.
 
     ``kinds``: each source's kind; ``trust``: files, keyed by the names in TRUST. In the table ``annotations``,
-    ``holds`` marks the best row of a column if the row's lead is significant after Holm's correction.
+    ``holds`` is true for a column's best row if its lead is significant after Holm's correction.
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

@@ -19,7 +19,7 @@ CONSTANT = "all passages of a query have the same label"
 def label_within(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Correlate P with each source's measures over each query's retrievers, using analysis.within.
+    """Correlate P with each source's measures within queries, that is, over the retrievers' contexts for a query.
 
     Returns the columns in SCHEMA. ``values`` has the columns values.SCHEMA; ``utility`` is the utility table, of which
     only descending order is used; ``kinds``: each retriever's kind. A row has a reason instead of r if the source's

@@ -151,8 +151,8 @@ def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.Da
     """Compare each predictor's rho with two others in the same cell: the best predictor's and the retrieval measure's.
 
     Returns the columns in COMPARED_COLUMNS except STUDY_PART. Differences are tested with a jackknife over queries. The
-    best predictor is chosen on the same queries, so part of the lead is due to chance. A difference that is significant
-    after Holm's correction therefore suggests that the other predictor isn't the best, but doesn't show which one is.
+    best predictor is chosen on the same queries, so part of its lead is due to chance. Even a significant difference
+    (after Holm's correction) only suggests that a predictor isn't the best; it doesn't show which predictor is.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]
     table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)

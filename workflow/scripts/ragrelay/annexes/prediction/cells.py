@@ -48,7 +48,7 @@ class PredictedCell:
 
 
 def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
-    """Return the predictors' values, with the sign reversed for predictors that fall as ``target`` rises.
+    """Return the predictors' values, with the sign reversed if smaller values predict a larger ``target``.
 
     The more certain a generator is without a context, the less a context can add. Predictors computed from zero-shot
     answers therefore get opposite signs for P and for gain or utility.
@@ -60,7 +60,7 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """Map every predictor to its stage, sorted by stage. ``names``: names that may include `agreement_<scorer>`."""
+    """Map predictors' names to stages, sorted by stage; `agreement_<scorer>` is included only if it is in ``names``."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
@@ -77,7 +77,7 @@ def evaluated_ordering(orderings: Sequence[str]) -> str:
 def predicted_cells(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, retrieval: Mapping[str, pl.DataFrame], measure: str
 ) -> Iterator[PredictedCell]:
-    """Yield the cells of one ordering (evaluated_ordering): all retrievers, ks and reference sets except unseen ones.
+    """Yield each retriever's cells in the evaluated ordering, for every k and every reference set except unseen sets.
 
     ``predictions`` and ``retrieval``: tables keyed by retriever; ``utility``: the utility table.
     """

@@ -161,7 +161,7 @@ def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
 
 
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Return out-of-fold predictions, each minus the mean target of the queries on which its model was trained.
+    """Return out-of-fold predictions, each minus the mean target of the queries on which the model was trained.
 
     If held-out targets are high, this mean is low. Without the subtraction, pure noise would therefore have rho < 0.
     """
@@ -219,8 +219,8 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
 
     The models share training queries, so predictions aren't independent, and rho varies more than for independent
     pairs. The complete cross-validation is therefore repeated with permuted targets. The two-sided p-value compares rho
-    with the resulting rhos, and is exact if the predictors are uninformative. The interval joins two intervals on
-    Fisher's z: one uses quantiles of these rhos (Hall's method), the other a jackknife over queries. It therefore
+    with the resulting rhos, and is exact if the predictors are uninformative. The interval spans two intervals on
+    Fisher's z: one from quantiles of these rhos (Hall's method), one from a jackknife over queries. It therefore
     excludes 0 only if p < 0.05. With 0 permutations, there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
@@ -270,8 +270,8 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
     given_p0 is the partial rho between predictions and P given P_0. P is regressed on P_0 and its square, the residuals
     are permuted ``permutations`` times, and the resulting gains are predicted (Freedman and Lane 1983). p_given_p0 is
     the share of partial rhos, the observed rho included, that are at least as large as the observed rho. Predictors of
-    a query's ease correlate with P even given P_0 (a noisy measure of ease), and predict P_0's noise. But such
-    predictions don't increase with P; rho_with_p and p_with_p (Student's t) test whether predictions do.
+    a query's ease correlate with P even given P_0 (a noisy measure of ease), and predict P_0's noise. But their
+    predictions of the gain don't rise with P, so p_with_p (Student's t) tests whether rho_with_p is above 0.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

@@ -36,7 +36,7 @@ class Prediction:
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
-        """Return an input function that lists a generator and scorer's files for ``patterns`` in every dataset."""
+        """Return an input function that lists all datasets' files for ``patterns``, a job's generator and scorer."""
         names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
@@ -67,7 +67,7 @@ class Prediction:
         return self.study.downloads.receipts("retrievers", source) if source else []
 
     def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the files with imported answers' contexts, or an empty list if a job's answers aren't imported."""
+        """Return the files with imported answers' contexts, or an empty list if the job's answers aren't imported."""
         imported = wildcards.generator in self.study.generation.imported
         return study_files.imported_contexts.each(self.study.contexts if imported else [])
 

@@ -43,7 +43,7 @@ def transfer_predictions(
 def first_cells(
     predictions: Mapping[str, str | Path], utility: str | Path, retrieval: Mapping[str, str | Path], measure: str
 ) -> Iterator[PredictedCell]:
-    """Yield a dataset's cells for its first reference set."""
+    """Yield a dataset's cells, for the first reference set only."""
     tables = {name: pl.read_parquet(path) for name, path in predictions.items()}
     measures = {name: pl.read_parquet(path) for name, path in retrieval.items()}
     cells = list(predicted_cells(tables, pl.read_parquet(utility), measures, measure))

@@ -57,7 +57,7 @@ def cells(
     """Compare published cells with the study's cells (columns COLUMNS), by generator and scorer, in published order.
 
     ``utility`` and ``significance``: the files from all sections of the study. ``zeroshot``: the P of zero-shot
-    answers, by query (columns STUDY_PART, CELL and p). ``rel``: the reference retriever for the published †; our † is
+    answers, by query (columns STUDY_PART, CELL and p). ``rel``: the retriever to which the published † refers; our † is
     used only if it refers to the same retriever.
     """
     layout = LAYOUTS["utility"]
@@ -98,7 +98,7 @@ def _zeroshot(theirs: pl.DataFrame, zeroshot: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_difference(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """Add ``difference`` and ``inside`` to ``rows`` (with value, low, high and published); select ``columns``."""
+    """Add ``difference`` and ``inside``, computed from value, low, high and published, and select ``columns``."""
     differences = rows.with_columns(
         difference=pl.col("value") - pl.col("published"), inside=pl.col("published").is_between("low", "high")
     )

@@ -13,7 +13,7 @@ DIGITS = 4
 
 
 def cells_latex(shown: Reproduction) -> str:
-    """Write each cell: our value, interval and marks, the published value (bold if inside), and the difference."""
+    """Write each cell: our value, interval and marks; the published value (bold if in the interval); the difference."""
     cells = shown["reproduced_cells"]
     several = [name for name in ("generator", "scorer") if cells[name].n_unique() > 1]
     names = [*several, "quantity", *NAMES]

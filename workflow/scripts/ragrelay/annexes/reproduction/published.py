@@ -72,11 +72,11 @@ LAYOUTS = {
 
 
 def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
-    """Read a published table of ``kind`` (a key in LAYOUTS), with the study's names; empty values are None.
+    """Read a published table, and replace published names by the study's names. Empty values become None.
 
-    ``names``: the study's names, keyed by configuration section and then by published name. Raises InputError if the
-    file is missing or isn't UTF-8, a column is missing or duplicated, a value has the wrong type, or two rows have the
-    same keys.
+    ``kind``: a key in LAYOUTS; ``names``: the study's names, keyed by configuration section and then by published name.
+    Raises InputError if the file is missing or isn't UTF-8, a column is missing or duplicated, a value has the wrong
+    type, or two rows have the same keys.
     """
     layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
     if not lines:

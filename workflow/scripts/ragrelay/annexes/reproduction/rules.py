@@ -35,7 +35,7 @@ def reproduced(study: CheckedStudy) -> dict[str, StudyFile]:
 
 
 def reproduced_claims(study: CheckedStudy) -> dict[str, StudyFile]:
-    """Return the comparisons that the claims page shows; empty if no published values concern claims."""
+    """Return the comparisons on the claims page, or an empty mapping if no published values concern claims."""
     tables = reproduced(study)
     return {name: tables[name] for name in OF_CLAIMS if OF_CLAIMS[0] in tables}
 

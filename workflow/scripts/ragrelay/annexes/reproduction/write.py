@@ -1,4 +1,4 @@
-"""Read published tables, compare a study with these tables, and write the comparison's tables."""
+"""Compare a study with published tables, and write the results as tables."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -16,7 +16,7 @@ class Conflictqa(RivalStatements):
     """for records of ConflictQA (Xie et al., ICLR 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
-        """Recast JSON lines as claims. A line has a model's answer from memory and evidence for and against the answer.
+        """Recast JSON lines as claims. A line contains a model's answer from memory, with evidence for and against it.
 
         The claim is ``memory_answer``; ``parametric_memory_aligned_evidence`` supports it and
         ``counter_memory_aligned_evidence`` refutes it. With ``rivals``, ``counter_answer`` is also used as a claim. A

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ScoreClaims(Question):
-    """A question about each claim in a set, with each template."""
+    """A question about each claim in a set, asked with each template."""
 
     folder = "acu/"
     asks, reads = "score_claims", "compute_acu"

@@ -67,7 +67,7 @@ plan = ask
 def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
     """Compute labels from the words' probabilities: columns references, qid, docno, the source's columns and mass.
 
-    Also counts the passages for which other words get most of the judge's probability (mass.mass_counts).
+    Also counts passages for which these words get less than half of the judge's probability (mass.mass_counts).
     """
     import polars as pl
 

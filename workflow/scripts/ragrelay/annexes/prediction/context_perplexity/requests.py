@@ -46,7 +46,7 @@ def whole_tokens(k: int) -> int:
 def context_requests(
     queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: GeneratorEntry
 ) -> pl.DataFrame:
-    """Return a request for each passage and each complete context, as a continuation (columns ASKED and continuation).
+    """Return likelihood requests for each passage and each complete context (columns ASKED and continuation).
 
     ``queries``: columns qid and query; ``contexts``: columns qid, rank and text. Passages and prompts are tokenised
     separately, without a chat template. Texts are truncated at the end to fit the generator's window and PASSAGE_TOKENS

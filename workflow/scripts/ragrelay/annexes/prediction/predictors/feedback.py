@@ -41,7 +41,7 @@ def log_likelihood(query: Query, passage: Counter[str]) -> float:
 
 
 def feedback(query: Query) -> list[Counter[str]]:
-    """Return the first `feedback_depth` passages without empty ones. Raises UndefinedError if no passage is left."""
+    """Return the non-empty passages among the first `feedback_depth`. Raises UndefinedError if there are none."""
     passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
     if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")
@@ -112,7 +112,7 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor named after `uef_`, multiplied by Pearson's r between retrieval scores and relevance-model scores.
+    """The predictor whose name follows `uef_`, times Pearson's r between retrieval scores and relevance-model scores.
 
     r is computed over the first `feedback_depth` passages. Only `uef_mean_score` depends on k. Shtok et al. 2010 (UEF).
     """

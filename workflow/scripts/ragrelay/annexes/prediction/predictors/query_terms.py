@@ -104,7 +104,7 @@ class Scq(OfWords):
 
 
 class Var(OfWords):
-    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over a query word's passages: mean, maximum, sum over words.
+    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over passages with a query word (mean, maximum, sum).
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
