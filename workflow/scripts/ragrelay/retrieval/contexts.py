@@ -116,7 +116,7 @@ def count_left_out(
 def context_warnings(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
 ) -> dict[str, dict[str, str]]:
-    """Return warnings to add to the counts from count_left_out if the affected shares add up to more than MANY.
+    """Return warnings for the counts from count_left_out if the shares of affected data add up to more than MANY.
 
     ``place``: the path of the tables from build_contexts, without suffix. ``empty``: a key in EMPTY, or None if the
     retriever needn't return results for every query.

@@ -69,7 +69,7 @@ class Judged(Bringing):
         """Return the chosen passages, all of which have a text. A query without enough passages gets no row.
 
         Permutations depend only on seed and qid. Scores decrease in the order in which the passages were chosen. A
-        larger k therefore extends the context, and the ordering ``descending`` keeps the order.
+        larger k therefore extends the context, and the ordering ``descending`` shows the passages in this order.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
         fillers = self._fillers(task)
@@ -125,7 +125,7 @@ class Judged(Bringing):
         return self._shuffled(docnos, qid)
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return an error that names the label bounds, for a run without results."""
+        """Return the error for a run without results, which names the label bounds."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
         return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")

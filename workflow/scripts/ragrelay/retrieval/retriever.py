@@ -77,7 +77,7 @@ class Retriever(Kind):
         """List the retrievers whose runs this retriever uses.
 
         Returns:
-            Pairs of a configuration key, such as `first_stage`, and the retriever named there; none by default.
+            Pairs of a configuration key, such as `first_stage`, and the name of a retriever; none by default.
         """
         return []
 

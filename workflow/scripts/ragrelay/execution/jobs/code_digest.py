@@ -12,8 +12,8 @@ modules can be renamed or split. Definitions that depend on each other are hashe
 If it is unclear what will run, the digest includes too much rather than too little. For an imported module, the digest
 includes all statements except definitions (calls, conditions, registrations, unknown decorators) and all code that
 definitions call during the import. A module is included completely if it is used as a value, lacks the requested name,
-or is imported dynamically (like a retriever kind's). A class is always included completely. A string is treated as a
-name if it equals a definition's name in the same module, a module's full name, or ``module:CONSTANT``.
+or is imported dynamically, such as a retriever's module. A class is always included completely. A string is treated as
+a name if it equals a definition's name in the same module, a module's full name, or ``module:CONSTANT``.
 
 Parsing the entire package takes a second, and on a cluster, every job starts Snakemake again. Results are therefore
 cached, keyed by file content, next to Python's compiled modules.
@@ -95,7 +95,7 @@ class Meaning(NamedTuple):
 class Module(NamedTuple):
     """A parsed module. ``parts``: elements by name, including LOADED. ``imported``: possible sources of imported names.
 
-    ``bound``: names assigned outside definitions, which are always hashed. ``classes``: the classes' names.
+    ``bound``: names assigned outside definitions; these assignments are always hashed. ``classes``: the classes' names.
     ``listing``: whether classes register themselves (``__init_subclass__``, ``__subclasses__``, metaclasses).
     """
 
@@ -112,8 +112,8 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
     ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for an annex's script. ``modules``: modules that
     the script imports dynamically, such as the module of a retriever's kind; ``module:name`` selects a single
-    definition. ``without``: modules and packages to leave out, along with code that only they use. ``folder``: contains
-    the scripts; a folder other than SCRIPTS must also contain the package.
+    definition. ``without``: modules and packages to leave out, along with code used by nothing else. ``folder``: the
+    folder with the scripts and, unless it is SCRIPTS, the package.
     """
     code, known = _code(folder), len(_read())
     contents = {code.content(node, without) for node in code.reached(script, modules, without) if code.has_code(node)}

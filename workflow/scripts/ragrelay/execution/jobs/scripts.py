@@ -55,7 +55,7 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
 
     Args:
         path: The log file.
-        inputs: The job's input files. If one is damaged or changes during the job, the error line names the file.
+        inputs: The job's input files. If a file is damaged or changes during the job, the error line names it.
         hub: Whether to allow access to the model hub.
         job: The job's name, for progress lines.
 

@@ -118,7 +118,7 @@ _delete_all, _read, _write = (
 
 
 def check_snakemake() -> None:
-    """Raise InputError if a Snakemake function in DECIDING has unknown code, which might run the wrong jobs."""
+    """Raise InputError if a function in DECIDING has unknown code, because Snakemake might then run the wrong jobs."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
         found, expected = f"unknown code in {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
@@ -147,7 +147,7 @@ def _source_hash(name: str) -> str | None:
 
 
 def look_at_jobs_when_needed() -> None:
-    """Make Snakemake search for jobs to start only when it might find one.
+    """Make Snakemake search for startable jobs only when it might find some.
 
     By default, every search starts a thread that searches again a second later. So whenever a job finishes while others
     are waiting, one more thread searches every second until no job waits. If the scheduler's code is unknown, it is
@@ -207,10 +207,10 @@ def import_this_package_in_jobs(workflow: Workflow) -> None:
     """Make jobs import ``ragrelay`` from the workflow's own checkout.
 
     Snakemake puts a script's folder after the environment's packages on the import path. So if two checkouts share an
-    environment, jobs could run one checkout's code with the other's digests. An installed package doesn't need this.
+    environment, jobs could run one checkout's code with the other's digests. An installed package is left as is.
 
-    In conda environments, only the checkout's folder is added, because packages in the host's other folders would hide
-    the environment's. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
+    In conda environments, PYTHONPATH contains only the checkout, because packages from other folders would hide the
+    environment's packages. This requires `conda-not-block-search-path-envvars`, which profiles/default sets.
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
@@ -226,7 +226,7 @@ def plan_by_content(module: Mapping[str, object], cache_dir: str) -> None:
 
     When a job fails, Snakemake records its new params and inputs, but removes its outputs. The next run then sees no
     change, so the job only reruns if a target or a running job needs a missing output (snakemake#1978). Otherwise,
-    later results stay outdated.
+    results that depend on the job stay outdated.
 
     For a file that no job creates, Snakemake only compares the content if the file is newer than the job's outputs, and
     doesn't hash files above `max-checksum-file-size`.
@@ -404,9 +404,9 @@ def end_with(lines: Callable[[], list[str]]) -> None:
 def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
     """Print the jobs' requests to SLURM at the end of a dry run, and check the requests before a run's first job.
 
-    Both actions are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. With the
-    target `check_cluster`, the run ends after checking the jobs for the other targets or, without any, for the report.
-    ``planned``: a function that returns jobs' numbers of missing keys from the plan, and the plan's time.
+    Both actions are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. The target
+    `check_cluster` checks the requests of the jobs for the other targets (by default, the report) and then ends the
+    run. ``planned``: a function that returns jobs' numbers of missing keys from the plan, and the plan's time.
     """
 
     def checked(record: logging.LogRecord) -> bool:

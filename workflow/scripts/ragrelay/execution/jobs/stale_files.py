@@ -11,8 +11,8 @@ KEPT = ("plan.csv", "plan.json", "report/pages.js")
 def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] = KEPT) -> Iterator[Path]:
     """Yield, in sorted order, the files in ``folder`` that match none of the ``patterns``.
 
-    ``kept``: files and folders in ``folder`` that are never stale. ``patterns``: regular expressions for the rules'
-    outputs; wildcards only match names in the configuration. Files in a folder that a rule creates aren't stale.
+    ``kept``: files and folders that are never stale. ``patterns``: regular expressions for the rules' outputs;
+    wildcards only match names in the configuration. Files in folders that a rule creates aren't stale.
     """
     never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]

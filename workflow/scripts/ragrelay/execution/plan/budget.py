@@ -14,7 +14,7 @@ PLAN_FIRST = "a plan: run `snakemake plan` first"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the GPU-hours and tokens from a plan's total row, under the keys of a budget. Unknown totals are None.
+    """Return the GPU-hours and tokens from a plan's total row, keyed as in a budget. Unknown totals are None.
 
     Tokens are prompt tokens, including those served from the prefix cache, plus answer tokens.
     """

@@ -61,7 +61,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
     """Return one row per store, index and embeddings folder: kind, name, MB, files, written (last write) and used by.
 
     `used by` lists the studies in the folder ``results`` whose receipts or scores contain the entry's hash. Each study
-    is followed by the generators, scorers or corpora that use the entry. Studies without results there aren't listed.
+    is followed by the generators, scorers or corpora that use the entry. Studies without results aren't listed.
     """
     users = _users(results)
     return pl.DataFrame(
@@ -128,9 +128,9 @@ def _users_text(users: Mapping[str, set[str]]) -> str:
 def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
     """Remove the stores, indexes and embeddings that no study needs, and yield one line per entry.
 
-    Without ``remove``, entries are only listed. An entry is needed if ``needed`` or the results of a study name it.
-    Entries that changed in the last RECENT seconds stay. Folders are renamed before removal, so that jobs never see
-    part of one. Raises InputError, before anything is removed, if the study hasn't finished or the cache is in use.
+    Without ``remove``, entries are only listed. An entry is needed if ``needed`` or a study's results contain its hash.
+    Entries that changed in the last RECENT seconds are kept. Folders are renamed before removal, so that no job sees
+    half a folder. Raises InputError, before anything is removed, if the study hasn't finished or the cache is in use.
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
     if lacking:

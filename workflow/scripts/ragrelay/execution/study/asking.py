@@ -81,7 +81,7 @@ class StudyQuestion:
         return [replace(job, parts=parts) for job, parts in about if parts]
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return an asking job's files, the download receipts and the preceding question's receipt (``follows``)."""
+        """Return an asking job's files, the download receipts and the receipt of the question it follows, if any."""
         job, before = self.job(wildcards), self.question.follows
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
         return {
@@ -120,7 +120,7 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return an asking job's parts (questions.parts.Part), in which positions in the job's inputs replace paths."""
+        """Return an asking job's parts (questions.parts.Part), with paths replaced by positions in the job's inputs."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
@@ -262,8 +262,8 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
     """Return the rows of the plan that describe questions. All shards of a job share a row.
 
-    Rows have rule, question, dataset (or set of claims), generator, retriever, counts and parts (per job). ``counts``:
-    the jobs' count files. ``fill`` turns paths in the results into paths on disk.
+    Rows have rule, question, dataset (or set of claims), generator, retriever, counts (the jobs' count files) and parts
+    (per job, each part's files, settings and wildcards). ``fill`` turns result paths into paths on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:

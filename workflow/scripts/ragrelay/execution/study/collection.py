@@ -100,7 +100,7 @@ class CollectionStage:
         return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
-        """Return whether rankings leave out a passage whose id is the query's; None if the key isn't set."""
+        """Return whether rankings leave out passages with the same id as the query; None if the key isn't set."""
         return self.source(dataset).drop_identical_ids
 
     def lowest_grade(self, dataset: str) -> int:

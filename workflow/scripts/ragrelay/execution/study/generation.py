@@ -118,7 +118,7 @@ class GenerationStage:
         )
 
     def template_of(self, generator: str) -> str:
-        """Return the template name in a generator's paths: the template's own, or a substitute for imported answers."""
+        """Return the name of a generator's template, or a substitute for paths if the answers are imported."""
         imported = generator in self.imported
         return files.ANSWERED_WITH.format(generator=generator) if imported else self.engine(generator).prompt
 
@@ -158,7 +158,7 @@ class GenerationStage:
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """A mapping from input functions to the rules that create their files, so that Snakemake needn't search."""
+        """The rule that creates each input function's files, by function, so that Snakemake needn't try all rules."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:

@@ -87,7 +87,7 @@ class Plan:
 
     @functools.cached_property
     def jobs(self) -> list[dict[str, Any]]:
-        """The plan's jobs: jobs that generate answers, without input files, and jobs that ask questions, with files."""
+        """The jobs that generate answers (without input files) and the jobs that ask questions (with input files)."""
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     @functools.cached_property

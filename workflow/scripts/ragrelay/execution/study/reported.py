@@ -110,7 +110,7 @@ class Reported:
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:
-        """The path patterns of the tables from which a section's outputs are created, without retrieval measures."""
+        """The path patterns of the tables (except retrieval measures) from which a section's outputs are created."""
         needs = dict.fromkeys(need for output in self.outputs("section") for need in output.needs)
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
@@ -141,7 +141,7 @@ class Reported:
 
     @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
-        """The path patterns of the tables from which a section's figures are drawn, without retrieval measures."""
+        """The path patterns of the tables (except retrieval measures) from which a section's figures are drawn."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
@@ -360,7 +360,7 @@ class Reported:
 
     @functools.cached_property
     def figures(self) -> list[str]:
-        """The figures of all sections, and the annexes' additions to the report, without captions."""
+        """The figures of all sections and the annexes' additions to the report, as plain paths without captions."""
         # The paper's k is 5. If the grid has a larger k, these figures are also drawn for k = 5.
         ks = self.study.grid.k
         at_depth = [{**section, "depth": "k5"} for section in self.sections if 5 in ks and max(ks) > 5]

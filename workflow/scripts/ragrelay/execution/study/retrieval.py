@@ -71,7 +71,7 @@ class RetrievalStage:
         return RETRIEVER_KINDS.module(self.study.retriever(retriever))
 
     def imported_runs(self, dataset: str) -> list[dict[str, object]]:
-        """Return a dataset's imported runs: each has a path, a retriever's name and definition, and passage files."""
+        """Return a dataset's imported runs, each with path, retriever (name and definition) and added passages."""
         retrievers = {name: self.kind(name) for name in self.study.needed_retrievers()}
         definition = self.study.retriever
         return [
@@ -110,7 +110,7 @@ class RetrievalStage:
         return list(dict.fromkeys(paths))
 
     def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, object]:
-        """Return a processing job's inputs, including the unprocessed contexts of the retriever that ranks passages."""
+        """Return a processing job's inputs, including the contexts of the retriever whose passages are processed."""
         [(_, ranking)] = self.kind(wildcards.retriever).stages()
         return {
             "queries": files.queries,

@@ -23,7 +23,7 @@ NOT_OF_JOBS = ("utility", "bias_checks")
 
 
 class ScoringStage:
-    """A study's scorers and the inputs of their jobs, which rules access as `study.scoring`.
+    """A study's scorers and the inputs of scoring jobs, which rules access as `study.scoring`.
 
     Rules wrap methods in of_job if the arguments are wildcard names.
     """

@@ -147,7 +147,7 @@ class StudyOfRules(Study):
     def draws(self) -> dict[str, int]:
         """The number of bootstrap resamples, and their seed.
 
-        Both numbers are in one mapping, because Snakemake compares params without names and wouldn't notice a swap.
+        One mapping contains both, because Snakemake compares params without names and wouldn't notice a swap.
         """
         analysis = self.settings.analysis
         return {"resamples": analysis.resamples, "seed": analysis.seed}

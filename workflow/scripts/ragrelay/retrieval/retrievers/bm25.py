@@ -97,7 +97,7 @@ class Bm25(Retriever):
                 raise InputError(f"{place}.{key}'", str(value), f"this key only with expansion {' or '.join(alone)}")
 
     def index_definition(self) -> dict[str, object]:
-        """Return the engine, the stemmer, and the stopwords or, because a bm25s index contains scores, k1 and b."""
+        """Return the engine, the text settings and, for bm25s, k1 and b, on which the stored scores depend."""
         if self.engine == "bm25s":
             return {"index": self.engine, "stemmer": self.stemmer, "k1": self.k1, "b": self.b}
         return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}
@@ -130,7 +130,7 @@ class Bm25(Retriever):
         return results
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, object]]:
-        """Return the number of queries with words that the engine's tokenizer splits, if there are many of them."""
+        """Return how many queries contain words that the engine's tokenizer splits, if there are many such queries."""
         return count_cut(queries["query"].to_list(), _engine(self.engine).words)
 
     def uses_terrier(self) -> bool:

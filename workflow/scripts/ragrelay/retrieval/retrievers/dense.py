@@ -94,7 +94,7 @@ class Dense(Retriever):
     def vectors(
         self, queries: pl.DataFrame, docnos: Sequence[str], index: Path, threads: int
     ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Return query vectors by qid, and the vectors of the passages ``docnos`` in ``index`` by docno."""
+        """Return the query vectors, by qid, and the vectors of the passages ``docnos`` in ``index``, by docno."""
         import pandas as pd
         from pyterrier_dr import FlexIndex
 

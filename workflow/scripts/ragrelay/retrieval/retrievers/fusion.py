@@ -30,6 +30,6 @@ class Fusion(Retriever):
         return [("retrievers", name) for name in self.retrievers]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the fused run, in which a passage's score is the sum over the runs that contain the passage."""
+        """Return the fused run. A score is the sum of 1 / (constant + rank) over the runs that contain the passage."""
         share = 1 / (self.rank_constant + pl.col("rank"))
         return pl.concat(task.runs).group_by("qid", "docno", maintain_order=True).agg(score=share.sum())

@@ -41,7 +41,7 @@ class Oracle(Judged):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
     def dose(self) -> tuple[int, str] | None:
-        """Return a dose of 0 if `max_label` is 0; otherwise None, because then the number of passages varies."""
+        """Return a dose of 0 if `max_label` is 0; otherwise None, because the dose then varies."""
         return (0, OTHERS[None]) if self.max_label == 0 else None
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:

@@ -44,7 +44,7 @@ class Pyterrier(Retriever):
         return [("first_stage", self.first_stage)] if self.first_stage else []
 
     def index_definition(self) -> dict[str, object] | None:
-        """Return the function that builds the index, and its module's hash."""
+        """Return the name of the function that builds the index, and the hash of the function's module."""
         if self.index is None:
             return None
         return {"index": "pyterrier", "builder": self.index, "code": self.code["index"]}
