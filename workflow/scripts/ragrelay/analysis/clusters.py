@@ -39,7 +39,7 @@ def indexes(column: Array) -> Indexes | None:
 
 
 def effective_number(sizes: npt.NDArray[Any]) -> float:
-    """Return the effective number of clusters: (sum of ``sizes``)² / sum of squared ``sizes``."""
+    """Return the effective number of clusters, which is (sum of ``sizes``)² / sum of squared ``sizes``."""
     return float(sizes.sum() ** 2 / (sizes.astype(np.float64) ** 2).sum())
 
 
@@ -96,8 +96,8 @@ def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
     sum of these rows' influences, divided by n - m. ``query`` (n,) is the index of each row's query. Influences are
     defined as in Croux and Dehon (2010). Let F and G be the midranks of x and y, divided by n and centred. Then rho = S
     / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u + v - 3 S, where n
-    u is the sum of G over rows with a larger x, and n v the sum of F over rows with a larger y (ties count half). On A,
-    it is F² + 2 w - 3 A, where n w is the sum of F over rows with a larger x.
+    u is the sum of G over rows with a larger x, and n v the sum of F over rows with a larger y (ties count half). The
+    row's influence on A is F² + 2 w - 3 A, where n w is the sum of F over rows with a larger x.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))

@@ -73,7 +73,7 @@ def split_utility(
     ``utility`` is the utility file, with the columns context_use and text_change; ``retrieval`` maps each retriever to
     the file with the retriever's measures. A context counts as good if ``measure`` at k is above 0 and at least the
     median over all retrievers' queries. A context counts as used if context_use is at least the median over all
-    retrievers' queries. Rows for ``all retrievers`` have no interval, because queries occur once per retriever.
+    retrievers' queries. Rows for ``all retrievers`` have no interval, because each query occurs several times.
     """
     measured = pl.concat(
         pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")

@@ -94,10 +94,10 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
     ``trend over k`` (the least-squares slope of r on k, which is the change in r per passage).
 
     Each resample contains the same queries in all cells, because the correlations share queries, measures and zero-shot
-    answers. ``low``, ``high`` (95%) and p_value (null hypothesis: difference 0) use Student's t with the jackknife
-    error, which keeps the nominal level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and
-    ``bootstrap_high`` are the ends of the paired bootstrap's percentile interval, with expanded levels. The jackknife
-    leaves out each query with values in at least one of the cells. If a column is constant in more than 5% of the
+    answers. ``low``, ``high`` (95%) and p_value (null: no difference) use Student's t with the jackknife error, which
+    keeps the nominal level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and ``bootstrap_high`` are
+    the ends of the paired bootstrap's percentile interval, with expanded levels. The jackknife leaves out, in turn,
+    each query with values in any of the cells. If a cell's utility or measure is constant in more than 5% of the
     resamples, only the bootstrap interval is missing. ``same_references`` is false if the cells have different unseen
     references.
     """

@@ -140,7 +140,7 @@ def words_of(
 ) -> list[dict[str, Any]]:
     """Compute verdicts (columns WORDS) on mean differences between retrievers, from intervals with joint 95% coverage.
 
-    Each of ``columns`` (n,) has one difference per query. ``clusters``: each column's cluster numbers (n,) or None.
+    Each of ``columns`` (n,) has one difference per query. ``clusters``: each column's cluster numbers (n,), if any.
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]

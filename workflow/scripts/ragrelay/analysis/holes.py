@@ -74,8 +74,8 @@ def holes(
 
     For ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters``, see relay. All rows use ``primary``'s
     ordering, references and measure. There are rows for each k at which more than HOLES_ABOVE of the passages in
-    contexts are unjudged. Each labelling gives some of the holes the label ``judged.relevant``, from which the measure
-    is recomputed. P doesn't change, because an unjudged passage is never a reference.
+    contexts are unjudged. Each labelling gives some of the holes the label ``judged.relevant``, and the measure is
+    recomputed with these labels. P doesn't change, because an unjudged passage is never a reference.
 
     The first labelling makes no hole relevant; the second makes every hole relevant. The other two give the lowest and
     the highest slope found by a search that uses Dinkelbach's (1967) method for ratios; the true extremes may lie

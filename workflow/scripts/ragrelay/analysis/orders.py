@@ -1,4 +1,4 @@
-"""Measure how similarly two scores rank systems: Kendall's tau-b and tau_AP, with intervals over systems."""
+"""Measure how similarly two scores rank systems, using Kendall's tau-b and tau_AP with intervals over systems."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

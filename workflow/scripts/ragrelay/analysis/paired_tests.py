@@ -74,8 +74,8 @@ def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array
     """Test by sign flips whether mean differences are 0; return a two-sided p-value per column of differences (n,).
 
     Under the null hypothesis, a difference is equally likely to have either sign (Fisher 1935). If there are at most
-    ``permutations`` combinations of signs (2^n), all are used; otherwise, the sample and random combinations (Phipson
-    and Smyth 2010). scipy's permutation_test gives the same result, but is far slower for several columns.
+    ``permutations`` combinations of signs (2^n), all are used; otherwise, the sample and random combinations are used
+    (Phipson and Smyth 2010). scipy's permutation_test gives the same result, but is far slower for several columns.
     """
     differences = np.column_stack(columns)
     observed = np.abs(differences.sum(axis=0))
@@ -110,13 +110,13 @@ def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
 
 @cache
 def detectable_effect(n: int) -> float:
-    """Return the smallest d_z that a two-sided paired t-test at 5% detects with 80% power from n pairs."""
+    """Return the smallest d_z that a two-sided paired t-test at 5% detects with 80% power, given n pairs."""
     return float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER, alternative="two-sided"))
 
 
 @cache
 def detectable_correlation(n: int) -> float:
-    """Return the smallest |r| that a two-sided test on Fisher's z at 5% detects with 80% power from n queries."""
+    """Return the smallest |r| that a two-sided test on Fisher's z at 5% detects with 80% power, given n queries."""
     reach = stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER)
     return float(np.tanh(reach / np.sqrt(n - 3)))
 

@@ -99,7 +99,7 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read the tables that leave out a judge, keyed by this judge; ``paths``: the files, keyed by scorer."""
+    """Read the tables that leave out a judge, and key them by the judge's name; ``paths``: files, keyed by scorer."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 

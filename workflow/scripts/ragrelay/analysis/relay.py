@@ -116,7 +116,7 @@ class Sums(NamedTuple):
 
     @property
     def units(self) -> str:
-        """The units that the test treats as independent: ``queries`` or ``clusters of queries``."""
+        """The units that the test treats as independent, ``queries`` or ``clusters of queries``."""
         return "queries" if self.cluster is None else "clusters of queries"
 
     @property
@@ -275,7 +275,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Indexes of two rankings, and the n queries with different contexts, and P and the measure for both rankings."""
+    """Indexes of two rankings, and the n queries whose contexts differ and that have P and the measure in both."""
 
     first: int
     second: int
@@ -309,7 +309,7 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
-    """Yield each pair of rankings (indexes) and its sums: 0 if fewer than 5 queries have different contexts."""
+    """Yield each pair of rankings (indexes) and its sums (0 if fewer than 5 queries have different contexts)."""
     for first, second, differs, known, design, residuals in pairs(cell, adjusted):
         sums, noise, compared = np.zeros((3, len(differs))), np.nan, int(known.sum())
         if design is not None and residuals is not None:

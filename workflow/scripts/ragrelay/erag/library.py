@@ -1,4 +1,4 @@
-"""Run eRAG (Salemi and Zamani, SIGIR 2024) on a run, with your own functions to generate and score answers."""
+"""Evaluate a run with eRAG (Salemi and Zamani, SIGIR 2024), using your own functions to generate and score answers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -95,10 +95,10 @@ def evaluate(
         depth: Last rank to label; None means all ranks.
 
     Returns:
-        The labels, each query's values, and the means over queries.
+        The labels, each query's values of the measures, and the means over queries.
 
     Raises:
-        InputError: The run, a text or a function's results are invalid, as in label_passages.
+        InputError: A text is missing, a docno is repeated, or a function returns too few results or an invalid score.
     """
     labels = label_passages(run, queries, texts, generate, score, depth)
     values = measure_labels(labels, labels, measures, ks)

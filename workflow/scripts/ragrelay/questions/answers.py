@@ -28,13 +28,13 @@ class Answers(Protocol):
 class FileAnswers:
     """The answers in a job's input files.
 
-    ``keys`` has one row per answer (qid, ordering, k, seed). ``contexts`` maps (ordering, k) and qid to the docnos in
-    the prompt. ``baseline_cells`` are the zero-shot cells that serve as a retriever's baseline.
+    ``keys`` has one row per answer (qid, ordering, k, seed). ``contexts`` maps each (ordering, k) and qid to the docnos
+    in the prompt. ``baseline_cells`` are the zero-shot cells that serve as a retriever's baseline.
 
     Args:
         job: The job; its inputs include `answers`, `prompts` and optionally `zeroshot`.
         qids: Ids of the queries whose answers are read.
-        retriever: Name of the retriever whose answers are read, if the files belong to several retrievers.
+        retriever: Name of the retriever whose answers are read; None if all files belong to the same retriever.
     """
 
     def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
@@ -61,20 +61,20 @@ class FileAnswers:
         return answers.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Split ``answers`` into answers with texts and answers with placeholders.
+        """Split ``answers`` into answers with texts and (in the plan only) answers with placeholders.
 
         Args:
             answers: Rows returned by ``texts``.
             sure: Not used here; matters only for the plan's placeholders.
 
         Yields:
-            A single pair: A single pair: ``answers`` and True, because files contain all texts.
+            A single pair, ``answers`` and True, because files contain all texts.
         """
         yield answers, True
 
 
 def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.DataFrame:
-    """Read one system's answers for a question about pairs of answers.
+    """Read the answers from a retriever, or the zero-shot answers, for a question about pairs of answers.
 
     Args:
         job: The job.

@@ -26,9 +26,9 @@ Part = Mapping[str, Any]
 def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: EngineAsker) -> dict[str, Any]:
     """Send the requests for each part, and return the receipt: total COUNTS, seconds, and each part's receipt.
 
-    If a part's requests are impossible, other parts are still processed. The part's entry in the receipt then has
-    ``refused``, the error for the job that reads the replies. A request shared by two parts counts in both; in the
-    second part, it counts as cached. Raises RequestError if the requests of all parts are impossible.
+    If a part's requests are impossible, the other parts are still processed. The part's entry in the receipt then
+    contains the error (``refused``), which the job that reads the replies raises. A request shared by two parts counts
+    in both; in the second part, it counts as cached. Raises RequestError if the requests of all parts are impossible.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask

@@ -1,11 +1,11 @@
 """Define the base class of the questions that a study asks models.
 
 A question is a module in ``ragrelay.questions.kinds``, or your own module, listed under the key ``questions``. The
-class in the module declares the question's jobs and their input and output files, for use by the rules, the plan, the
-budget and the file registry. Each question has two rules: one sends requests to the model, using an engine; the other
-reads the stored replies. A question has one part per table, for example one per retriever. An asking job uses one
-engine for many parts: all parts for the same generator, unless ``ask_key`` separates them. Three functions in the
-module run in jobs:
+class in the module declares the question's jobs and their files, for the rules, the plan, the budget and the file
+registry. Each question has two rules: one sends requests to the model, using an engine; the other reads the stored
+replies. A question has one part per table, for example one per retriever. A job that sends requests uses one engine for
+many parts: all parts for the same generator, unless ``ask_key`` separates them. Three functions in the module run in
+jobs:
 
 - ``ask(job, asker)`` sends the requests for a part. It returns the rows (with the columns of ``asked``, or None) and
   the receipt. The reading job calls ``ask`` again to recreate the rows and the receipt, with an asker that only reads
@@ -99,7 +99,7 @@ class QuestionJob:
 
         Args:
             qids: Ids of the queries whose answers are read.
-            retriever: Name of the retriever whose answers are read, if the files belong to several retrievers.
+            retriever: Name of the retriever whose answers are read; None if all files belong to the same retriever.
 
         Returns:
             The answers (answers.FileAnswers).
@@ -244,7 +244,7 @@ class Question(ABC):
         return self.settings(study, key)
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        """List the modules of kinds named in the settings; if one of these changes, the question's jobs are rerun.
+        """List the modules that define the kinds in the settings; the question's jobs are rerun if a module changes.
 
         Args:
             study: The study.
@@ -256,7 +256,7 @@ class Question(ABC):
         return []
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files that a reading job needs besides its parts' inputs and the rows from ``ask``.
+        """List the files that a job needs to read replies, besides its parts' inputs and the rows from ``ask``.
 
         Args:
             study: The study.
@@ -268,7 +268,7 @@ class Question(ABC):
         return {}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
-        """Return the settings that a reading job needs.
+        """Return the settings that a job needs to read replies.
 
         Args:
             study: The study.
@@ -280,7 +280,7 @@ class Question(ABC):
         return {}
 
     def job_path(self) -> str:
-        """Return the asking job's wildcards as a path, for the log file.
+        """Return the wildcards of the job that sends the requests as a path, for the receipt and the log file.
 
         Returns:
             The path, with wildcards in braces.
@@ -288,7 +288,7 @@ class Question(ABC):
         return self.ask_key or "/".join(step for step in self.key.split("/") if step != "{retriever}") or self.key
 
     def job_key(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        """Return the key of the asking job that handles a part.
+        """Return the key of the job that sends a part's requests.
 
         Args:
             study: The study.
@@ -300,7 +300,7 @@ class Question(ABC):
         return {name: key.get(name) or self.asker(study, key) for name in WILDCARD.findall(self.job_path())}
 
     def job_receipt(self) -> StudyFile:
-        """Return the receipt file, in which an asking job records its requests.
+        """Return the receipt file, in which the job that sends the requests records how many were sent.
 
         Returns:
             The receipt's path pattern.
@@ -317,13 +317,13 @@ def questions() -> tuple[Question, ...]:
 
 
 def question_named(name: str) -> Question:
-    """Return the question called ``name``: the asking rule's name or, for a user's own question, ``module:Class``."""
+    """Return the question called ``name`` (its rule ``asks`` or, for a user's own question, ``module:Class``)."""
     question: Question = question_class(name)()
     return question
 
 
 def question_class(name: str) -> Any:
-    """Return the class of question ``name``, or whatever object a user's ``module:Class`` refers to."""
+    """Return the class of question ``name``, or the object (of any type) that a user's ``module:Class`` refers to."""
     module = question_module(name)
     if ":" in name:
         return getattr(module, name.partition(":")[2], None)

@@ -1,4 +1,4 @@
-"""Check judges for bias: repeat a sample of questions about answers with changes that shouldn't affect the score."""
+"""Check judges for bias: repeat a sample of questions about answers, with changes that shouldn't affect the score."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,7 @@ ANSWER_KEY = ["retriever", *COLUMNS]
 
 
 def score_columns(asked: Columns) -> Columns:
-    """Return the columns of a table with check scores; ``asked``: the columns of the table with the questions."""
+    """Return the columns of a table of check scores, given the columns ``asked`` of the table of questions."""
     return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
 
 
@@ -80,10 +80,10 @@ def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame
 def checked(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return questions about ``answers``, each paired with a changed question (SCHEMA), and the changed PROMPTS.
+    """Return questions about ``answers``, paired with changed questions (SCHEMA), and the changed prompts (PROMPTS).
 
-    The questions use the references at the lowest grade. A check includes only answers whose questions change; LENGTH,
-    which changes nothing, includes all answers.
+    The questions use the references at the lowest grade. A check includes only the answers for which the change alters
+    a question. LENGTH changes nothing and includes all answers.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)

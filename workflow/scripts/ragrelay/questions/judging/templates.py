@@ -15,7 +15,7 @@ class JudgeTemplate:
     """A template for a judge's questions; ``passage`` is the format of each passage, with {i} and {text}.
 
     ``question`` has the scorer's placeholders. ``system`` is the chat's system message, without placeholders.
-    ``swapped`` is the question with the parts in a different order, used only for bias checks.
+    ``swapped`` is the question with its parts in a different order and is only used for bias checks.
     """
 
     question: str
@@ -24,7 +24,7 @@ class JudgeTemplate:
     swapped: str = ""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
-        """Return the prompt with ``texts`` in place of placeholders; a sequence becomes several passages."""
+        """Return the prompt with ``texts`` in place of placeholders; each text in a sequence becomes a passage."""
         return self.question.format(
             **{name: text if isinstance(text, str) else self._passages(text) for name, text in texts.items()}
         )

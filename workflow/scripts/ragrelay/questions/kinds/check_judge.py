@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CheckJudge(JudgeAnswers):
-    """A judge's repeated questions about a sample of all retrievers' answers, to check the judge for bias."""
+    """A question to a judge about a sample of all retrievers' answers, repeated with changes to reveal bias."""
 
     asks, reads = "check_judge", "score_judge_checks"
     does = (

@@ -1,4 +1,4 @@
-"""Ask a judge about the answers from each retriever's contexts, and compute scores from the replies."""
+"""Ask a judge about the answers generated from each retriever's contexts, and compute scores from the replies."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,7 +69,7 @@ class JudgeAnswers(Question):
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Return the inputs that exist before any engine runs: no generated answers or nugget lists."""
+        """Return the inputs that exist before any engine runs, which exclude generated answers and nugget lists."""
         inputs = self.inputs(study, key)
         lists = study.scoring.nuggets.get(key["scorer"])
         if lists is not None and lists.written_by:

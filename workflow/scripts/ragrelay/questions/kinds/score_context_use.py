@@ -1,4 +1,4 @@
-"""Have each generator score its own answers twice: after the answer's prompt, and after the zero-shot prompt."""
+"""Request the log-probability of each answer from its generator, after the answer's prompt and the zero-shot prompt."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +18,7 @@ PROMPT = ["qid", "prompt_id", "prompt", "system"]
 
 
 class ScoreContextUse(AboutRetrievers):
-    """A question about how much likelier the context makes each of a retriever's answers."""
+    """A question about how much likelier a retriever's context makes each answer."""
 
     asks, reads = "score_context_use", "compute_context_use"
     does = (

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class WriteNuggets(Question):
-    """A question about nugget lists, with one part per shard; a single job reads the lists of all shards."""
+    """A request for nugget lists, with one part per shard; a single job reads the lists of all shards."""
 
     asks, reads = "write_nuggets", "view_nuggets"
     does = ("Have a generator write nugget lists, and store them.", "Write the nugget lists from the store to a file.")

@@ -34,7 +34,7 @@ Start = Callable[[GeneratorEntry, int | None], EngineInJob]
 
 
 class Stores:
-    """Answer stores for first and second attempts at nugget lists; if ``start`` is None, all replies must be stored."""
+    """Answer stores for two attempts at nugget lists; without ``start``, all lists must be stored already."""
 
     def __init__(self, definitions: Sequence[GeneratorEntry], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
@@ -81,8 +81,8 @@ def write_nuggets(
 ) -> dict[str, Any]:
     """Generate nugget lists for ``topics``, request likelihoods of the importance words, and return the receipt.
 
-    The receipt contains SUMS over the windows, the lists' counts (see Lists), the importance words' tokens, the
-    likelihoods' receipt, and seconds.
+    The receipt contains totals over all windows (SUMS), the counts from Lists, the token ids of the importance words,
+    the likelihoods' receipt, and the seconds taken.
     """
     began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
@@ -108,7 +108,7 @@ def view_nuggets(
 ) -> tuple[pl.DataFrame, dict[str, int]]:
     """Return the stored nugget lists for ``topics`` (nugget_lists.COLUMNS), and the counts (see Lists).
 
-    A nugget is vital if the word "vital" is likelier than "okay".
+    A nugget is vital if the word "vital" is likelier than the word "okay".
     """
     lists = Lists(topics, template, limits)
     lists.write(Stores(limits.definitions(generator), cache_dir, None).ask)
@@ -128,7 +128,7 @@ def importance_tokens(generator: GeneratorEntry) -> dict[str, list[int]]:
 
 
 def importance_asked(lists: Lists, template: NuggetTemplate, tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    """Return requests for nuggets' importance: one row per nugget and importance word, with prompt and token ids."""
+    """Return requests to rate nuggets' importance: one row per nugget and reply word, with prompt and token ids."""
     rows = []
     for topic in lists.topics:
         for number, text in enumerate(lists.texts[topic.qid], start=1):

@@ -17,7 +17,7 @@ OPTIONAL = ("source", "system")
 
 @dataclass(frozen=True)
 class NuggetTemplate:
-    """A template for two prompts: ``list`` asks for a nugget list, ``importance`` for a nugget's importance.
+    """A template for two prompts, one for a nugget list (``list``) and one for a nugget's importance (``importance``).
 
     ``list`` has the placeholders {query}, {contexts} (passages in the format ``context``, which has {i} and {text}),
     {nuggets} (the list so far) and {most}. ``importance`` has {query} and {nugget}. ``system`` has no placeholders.

@@ -38,7 +38,7 @@ _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
 
 class Topic(NamedTuple):
-    """A query and its passages (docno, text) in reading order."""
+    """A query and its passages (docno, text), in the order in which the prompts contain them."""
 
     qid: str
     query: str
@@ -66,7 +66,7 @@ class Limits:
     max_tokens: int
 
     def definitions(self, generator: GeneratorEntry) -> list[GeneratorEntry]:
-        """Return two copies of ``generator`` that decode lists greedily, for the first and the second attempt."""
+        """Return two versions of ``generator`` that decode greedily, for the first and the second attempt at a list."""
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**GREEDY, "over_window": "error", "structured": form(self.most)}
         return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]  # type: ignore[typeddict-item]
