@@ -94,7 +94,7 @@ class DatasetSource(Kind):
         raise NotImplementedError
 
     def corpus(self, name: str) -> str:
-        """Return a name for the corpus, for use in file names. Datasets with the same corpus have the same name for it.
+        """Return a name for the corpus, for use in file names. All datasets with the same corpus return the same name.
 
         Args:
             name: The dataset's name, which is returned by default.

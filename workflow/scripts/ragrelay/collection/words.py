@@ -32,7 +32,7 @@ Tokens = Callable[[str], Sequence[str]]
 
 
 class Shares(NamedTuple):
-    """The share of words that a tokenizer drops completely (lost), and the share from which it drops letters (cut)."""
+    """The shares of words that a tokenizer drops completely (lost), or from which it drops some letters (cut)."""
 
     lost: float
     cut: float

@@ -61,7 +61,7 @@ def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[s
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """Return each retriever's mean answer length per query in columns retriever, qid and tokens (null if unknown)."""
+    """Return each retriever's mean answer length per query: columns retriever, qid and tokens (null if unknown)."""
     answers = read_answers(files, ["qid", "answer", "answer_tokens"])
     tokens = pl.col("answer_tokens").filter(pl.col("answer").is_not_null()).mean()
     return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=tokens)
@@ -85,9 +85,9 @@ def view_answers(
 
     ``prompts`` is keyed by (ordering, k), and ``outputs`` by (ordering, k, seed). Each file has the required columns in
     COLUMNS. The columns in THOUGHT are added if ``thinking`` names thought marks or an answer has a thought. Returns
-    counts (keys what, count, of): dropped passages, missing answers by reason, unknown prompt lengths, thoughts cut at
-    their budget, and unclosed thoughts. Raises InputError, before any file is written, if the store lacks an answer. If
-    ``receipts`` show that the answer's prompt was too long, the error says so.
+    counts (keys what, count, of): dropped passages, missing answers by reason, prompts of unknown length, thoughts cut
+    at their budget, and thoughts left in answers. Raises InputError, before any file is written, if the store lacks an
+    answer. If ``receipts`` show that the answer's prompt was too long, the error says so.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -112,7 +112,7 @@ def view_answers(
 
 
 def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count missing answers by reason, unknown prompt lengths, thoughts cut at their budget, and unclosed thoughts."""
+    """Count missing answers by reason, prompts of unknown length, thoughts cut at their budget or left in answers."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     uncounted = rows["prompt_tokens"].null_count()

@@ -31,7 +31,7 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
 
 
 def endpoint_identity(definition: GeneratorEntry) -> str:
-    """Return the address that identifies the endpoint in the fingerprint: the first in ``base_url``."""
+    """Return the first address in ``base_url``, which identifies the endpoint in the fingerprint."""
     given = definition.get("base_url", "")
     return given if isinstance(given, str) else given[0]
 

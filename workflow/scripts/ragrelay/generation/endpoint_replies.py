@@ -267,7 +267,7 @@ def reply_thought(
 ) -> ThoughtReply:
     """Return the thought in ``reply``, whose request used the thought's end mark as a stop string.
 
-    Some servers report ``stop`` without the stop string; a thought that has begun is then considered complete.
+    Some servers report ``stop`` but not which stop string; a thought that has begun is then considered complete.
     """
     choice, usage = reply.choices[0], reply.counts
     text, ended = choice.text or "", choice.finish_reason

@@ -56,7 +56,7 @@ _USE: ContextVar[_Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def counted(job_log: str, gpus: int) -> Iterator[None]:
-    """Record the GPU-hours (on ``gpus`` GPUs) and tokens used in a ``with`` block in a file next to ``job_log``."""
+    """Record, in a file next to ``job_log``, the GPU-hours (on ``gpus`` GPUs) and tokens used in a ``with`` block."""
     use = _Use(Path(job_log), gpus)
     use.write()
     renewing = threading.Thread(target=use.renew, daemon=True)

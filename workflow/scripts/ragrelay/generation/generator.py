@@ -384,7 +384,7 @@ def check_judge(
     """Raise InputError if the generator ``name`` can't be a judge with prompts from ``template``.
 
     ``begins``: the text that the judge's replies must begin with. ``writes``: whether the judge must also write texts
-    in a fixed form. A judge must return word probabilities; a judge that writes must also score any text.
+    in a fixed form. The generator must be able to return word probabilities and, if it writes, to score any text.
     """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
@@ -449,8 +449,8 @@ def check_begins(place: str, definition: GeneratorEntry, begins: str) -> None:
 def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge") -> None:
     """Raise InputError if the generator is a reasoning model, whose replies begin with a thought.
 
-    Word probabilities would otherwise be read from the thought instead of the answer. ``other``: the noun after
-    "another" in the error message, which suggests using another one.
+    Word probabilities would otherwise be read from the thought instead of the answer. ``other``: the noun that follows
+    "another" in the error message.
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)

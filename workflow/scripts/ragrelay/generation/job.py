@@ -247,9 +247,9 @@ def keep(
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
     """Count the stored rows for ``asked`` by engine (name, version, device) and by engine settings.
 
-    ``settings`` contains a count for each setting and value. Parts that don't record a setting are ignored; a part with
-    several values counts towards each value. ``first_made`` is the time when the oldest of the rows' parts was written
-    (UTC, ISO 8601).
+    ``settings`` contains a count for each setting and value. Parts that don't record a setting are ignored; if a part
+    records several values, its rows count for each value. ``first_made`` is the time when the oldest of the rows' parts
+    was written (UTC, ISO 8601).
     """
     written = []
     engines: Counter[str] = Counter()

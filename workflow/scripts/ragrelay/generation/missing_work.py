@@ -73,7 +73,7 @@ def count_requests(
     parts: Sequence[Mapping[str, object]],
     asker: EngineAsker,
 ) -> dict[str, int]:
-    """Count the keys that ``ask_parts`` would compute for ``parts``; return the content for the count file.
+    """Count the keys that ``ask_parts`` would compute for ``parts``; return the count file's content.
 
     If some of a part's requests depend on missing replies to earlier ones, only the earlier requests are counted.
     """

@@ -28,7 +28,7 @@ PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
 
 @dataclass(frozen=True)
 class Speed:
-    """An engine's seconds per computed prompt token (not from the prefix cache) and per answer token."""
+    """An engine's seconds per answer token, and per prompt token that isn't in the prefix cache."""
 
     prompt: float
     answer: float

@@ -49,7 +49,7 @@ def check_reading(generator: GeneratorEntry, window: int, finished: Callable[[It
     """Raise InputError if a converted model can't read PAGE; otherwise, write the perplexities to the model's folder.
 
     ``window``: the engine's window in tokens; if two copies of the page don't fit, the page is shortened. ``finished``:
-    the engine's method ``finished``, which runs requests.
+    VllmEngine.finished, which runs requests.
     """
     folder = Path(generator[KEY]["path"])  # type: ignore[literal-required]
     if (folder / READ).is_file():

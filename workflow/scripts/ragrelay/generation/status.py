@@ -125,13 +125,13 @@ def _last_attempt(entries: list[Record]) -> list[Record]:
 
 
 def failed_addresses(shards: Iterable[Shard]) -> list[str]:
-    """Return log messages about failed addresses whose requests went to other addresses, without duplicates."""
+    """Return log messages, without duplicates, about failed addresses whose requests went to other addresses."""
     entries = (record.text for shard in shards for record in _last_attempt(records(Path(shard.log))))
     return list(dict.fromkeys(match[1] for text in entries if (match := REPLACED.fullmatch(text))))
 
 
 def unused_addresses(logs: Path, since: float) -> Iterator[str]:
-    """Yield a message for each address that never replied during a job, according to log records since ``since``."""
+    """Yield a message for each address that never replied during a job, based on log records after ``since``."""
     jobs: Counter[tuple[str, str]] = Counter()
     for log in sorted(logs.rglob("*.log")):
         if log.stat().st_mtime >= since:

@@ -74,8 +74,8 @@ class AnswerStore(PartStore):
     window), token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
     likeliest candidates), first_token_margin (nats, between the two likeliest first tokens). If the engine or endpoint
     separates the thought from the answer: thought (with marks), thought_tokens, thought_end (see
-    thought_marks.Thought). The columns from token_logprobs on are null in older parts, if they don't apply, or if an
-    endpoint doesn't return the values; token counts can be null too.
+    thought_marks.Thought). The columns from token_logprobs on are null in older parts, and where a value doesn't apply
+    or isn't returned by an endpoint; token counts can be null too.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:

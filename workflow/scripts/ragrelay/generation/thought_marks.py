@@ -199,7 +199,7 @@ SCORED = "they are scored with the thought, since nothing says where the answer 
 
 
 def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count, with a warning, the ``answers`` that still contain the start of a thought after thoughts were removed.
+    """Count the ``answers`` that still contain the start of a thought after thoughts were removed, and add a warning.
 
     Such a thought has no end, because everything up to the last end mark was removed. ``marks``: see reading_marks.
     """

@@ -70,7 +70,7 @@ class TokenProgress:
         self._told = False
 
     def expected(self) -> str:
-        """Describe the number of answers and tokens to generate and the expected time."""
+        """Describe how many answers and tokens to expect, and how long they will take."""
         answers = self.number * self._each
         known = self.speed and _shown(self.speed.seconds(self.computed, answers))
         took = (
@@ -194,7 +194,7 @@ PROGRESS: ContextVar[Any] = ContextVar("progress", default=None)
 def token_progress(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout, store: AnswerStore
 ) -> TokenProgress:
-    """Estimate the tokens and time needed for ``missing`` from a sample of its prompts and answers in ``store``."""
+    """Estimate the tokens and time for ``missing`` from a sample of its prompts and from answers in ``store``."""
     import torch
 
     distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts(latest=TIMED_PARTS)

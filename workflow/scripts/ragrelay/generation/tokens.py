@@ -109,8 +109,8 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
 class PromptTokenizer:
     """A tokenizer for prompts, set up according to a generator's definition.
 
-    A prompt without a chat is tokenised as text, after the BOS if the tokenizer adds one. A chat is rendered with the
-    tokenizer's chat template: a system message (if there is one), a user message, and the start of the assistant's
+    Without ``chat``, a prompt is tokenised as text, after the BOS if the tokenizer adds one. A chat is rendered with
+    the tokenizer's chat template: a system message (if there is one), a user message, and the start of the assistant's
     turn. For a chat, raises InputError if the tokenizer has no chat template, or if the template rejects a message
     (some reject system messages), omits a message, or reads the clock although the definition has no ``date``.
     """

@@ -1,4 +1,4 @@
-"""Treat each passage that a query needs as a subtopic (hop), for datasets with supporting facts such as HotpotQA."""
+"""Treat each judged passage as a subtopic (hop), for datasets with supporting facts such as HotpotQA."""
 
 import polars as pl
 

@@ -138,8 +138,8 @@ class Openai(Generator):
 
         An address from the environment isn't included, because your server's address may change between runs. ``sent``
         lists the keys with a neutral value, such as top_p 1, which is sent only to override the server's default;
-        earlier versions didn't send it. A key set to null isn't sent; its neutral value is returned, as in earlier
-        versions, so that their answers can be reused.
+        earlier versions didn't send neutral values. A key set to null isn't sent; its neutral value is returned, as in
+        earlier versions, so that earlier answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")

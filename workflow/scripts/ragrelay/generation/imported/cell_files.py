@@ -73,8 +73,8 @@ def write_cells(
     """Write prompt and answer files for a retriever's cells; return counts (what, count, of) and each query's docnos.
 
     ``rows``: the retriever's answers, each assigned to a cell. ``run``: the retriever's context candidates (qid, rank,
-    docno); an answer without docnos is assumed to come from the run's first k passages. The prompt files (keyed by
-    ordering and k) contain no texts (nulls). The answer files (keyed by ordering, k and seed) have the column
+    docno); an answer without docnos is assumed to come from the run's first k passages. In the prompt files (keyed by
+    ordering and k), all texts are null. The answer files (keyed by ordering, k and seed) have the column
     cited_sentences if ``cited`` is true; unknown values are null. Queries are in the order of ``qids``. Queries without
     a row in ``rows`` are left out but counted; null answers are written and counted.
     """
@@ -127,7 +127,7 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages in ``run`` as context candidates, followed by the other passages in ``shown`` (docnos by qid).
+    """Write the passages in ``run`` as context candidates, followed by passages only in ``shown`` (docnos by qid).
 
     Passages that aren't in the run have null ranks and scores.
     """

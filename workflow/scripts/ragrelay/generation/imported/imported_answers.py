@@ -29,7 +29,7 @@ UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
 class Places(NamedTuple):
-    """The grid's values, and the default ``retriever`` and ``k`` for imported answers."""
+    """The grid's retrievers, orderings, ks and seeds, and the default ``retriever`` and ``k`` for imported answers."""
 
     retrievers: Sequence[str]
     orderings: Sequence[str]

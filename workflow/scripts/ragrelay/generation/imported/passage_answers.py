@@ -40,7 +40,7 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Select the ``rows`` that the study needs, and count (what, count, of) unused and missing answers.
+    """Select the ``rows`` that the study needs; also return counts (what, count, of) of unused and missing answers.
 
     The selected rows have columns qid, docno, prompt_id, seed, answer, finish_reason, and are sorted by passage, then
     seed. ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: the files'

@@ -56,7 +56,7 @@ def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int 
 
 
 def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
-    """Yield a row for the likelihood store per word, as each request finishes.
+    """Yield one row per word for the likelihood store, as each request finishes.
 
     logprob is -inf if no candidate spells the word. To count each request only once, the columns REQUEST are 0 except
     in the request's first row. Raises InputError if the endpoint fails or doesn't return log-probabilities.

@@ -35,7 +35,7 @@ class Scoring:
 
 
 def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[Sequence[int]]) -> Iterator[Scoring]:
-    """Yield requests for a prompt's ``continuations``: single tokens share a request, longer continuations don't."""
+    """Yield requests for a prompt's ``continuations``: single tokens share requests, longer ones don't."""
     ids = tuple(token_ids)
     singles = [tuple(continuation) for continuation in continuations if len(continuation) == 1 and ids]
     for start in range(0, len(singles), AT_ONCE):
@@ -46,7 +46,7 @@ def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[S
 
 
 def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
-    """Yield a row for the likelihood store per continuation, as each request finishes.
+    """Yield one row per continuation for the likelihood store, as each request finishes.
 
     The columns REQUEST are 0 except in a request's first row, so that sums over rows count each request once.
     """
