@@ -325,8 +325,8 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             answers: A reader's output.
 
         Returns:
-            A frame with columns qid, p and p0. For a query without an answer, p equals p0 if the study counts queries
-            without results as zero-shot (the default).
+            A frame with columns qid, p and p0. For a query without an answer, p equals p0 if the study uses zero-shot
+            answers for queries without results (the default).
         """
         reader = self._of
         with tempfile.TemporaryDirectory() as name:

@@ -42,14 +42,14 @@ LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
 
 
 class ReportedStudy(Protocol):
-    """A study with its figures and tables: the argument of Annex.reported, implemented in execution.study.reported."""
+    """A study with its figures and tables, passed to Annex.reported (implemented in execution.study.reported)."""
 
     @property
     def study(self) -> CheckedStudy:
         """The study."""
 
     def outputs(self, of: str) -> Sequence[Any]:
-        """Return the figures and tables whose scope is ``of``, for example ``section``."""
+        """Return the figures and tables that the study has once per ``of``, for example once per ``section``."""
 
     def paths(self, outputs: Sequence[Any], parts: Iterable[Mapping[str, object]]) -> list[str]:
         """Return the paths of ``outputs`` (figures and tables) for each set of wildcard values in ``parts``."""
@@ -183,18 +183,18 @@ class Annex:
             study: The study.
 
         Returns:
-            One mapping from wildcards to values for each job; an empty list if the annex has no rule ``shown``.
+            One mapping from wildcards to values for each job of the rule; an empty list if ``shown`` isn't set.
         """
         return list(self.of_rules(study).sections) if self.shown else []
 
     def present(self, study: CheckedStudy) -> Mapping[str, object]:
-        """Check whether the study meets the requirements that figures and tables declare in ``only_with``.
+        """Check whether the study sets the configuration keys that figures and tables need (``only_with``).
 
         Args:
             study: The study.
 
         Returns:
-            A mapping from each requirement, usually a configuration key, to whether the study meets it.
+            A mapping from each key to a true value if the study sets the key, and to a false value otherwise.
         """
         needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
         return dict.fromkeys(needed, bool(self.sections(study)))
@@ -260,7 +260,7 @@ class Annex:
     def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         """List the JSON files whose content is copied into the provenance.
 
-        Files that don't exist are skipped, because the study's page doesn't need them.
+        Missing files are skipped, because the study's page doesn't need these files.
 
         Args:
             study: The study.
@@ -295,7 +295,7 @@ class Annex:
             study: The study.
 
         Returns:
-            A mapping from input names to files; by default, one file for each combination of page pattern and section.
+            A mapping from input names to files; by default, each of the ``page_patterns``, filled in for every section.
         """
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 

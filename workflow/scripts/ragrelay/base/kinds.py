@@ -54,7 +54,7 @@ class CheckedStudy:
 
         Args:
             name: The template's name, without ``.yaml``.
-            folder: If given, the search takes place in the folders with this name next to the folders in ``prompts``.
+            folder: If given, search the sibling folders with this name instead of the folders in ``prompts``.
 
         Returns:
             The template's path in the first folder that contains the template. If no folder contains it, a path in the
@@ -286,7 +286,7 @@ class Kinds(Generic[K]):
 class MergedKinds(Kinds[K]):
     """Kinds with shared keys. An entry may have any kind's keys, but only uses the keys of its kind.
 
-    An overlay can therefore change an entry's kind alone. ``default``: the kind of entries that don't name a kind.
+    An overlay can therefore change the kind without removing keys. ``default``: the kind if none is given.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:

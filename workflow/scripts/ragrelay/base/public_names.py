@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[1] / "extend.py"
 
 @cache
 def public_names(file: Path = FILE) -> dict[str, str]:
-    """Map each public name in ``file`` (in its imports for type checkers) or in an annex to the defining module."""
+    """Return the public names declared in ``file`` and by annexes, each mapped to the module that defines the name."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     imports = [node for each in tree.body if isinstance(each, ast.If) for node in each.body]
     core = [node for node in imports if isinstance(node, ast.ImportFrom)]

@@ -68,7 +68,7 @@ def flesch_kincaid_grade(text: str) -> float:
 
 
 def coleman_liau_index(text: str) -> float:
-    """Compute Coleman and Liau's grade level (1975): 0.058 * letters - 0.296 * sentences - 15.8, counted per 100 words.
+    """Compute Coleman and Liau's grade (1975): 0.058 * letters per 100 words - 0.296 * sentences per 100 words - 15.8.
 
     The article has 0.0588. We use 0.058, textstat's value, because the studies that we compare with used textstat.
     """

@@ -49,7 +49,7 @@ class RefusedError(ValueError):
 
 @dataclass(frozen=True)
 class Matching:
-    """An annotation for strings that must match ``pattern``. In the JSON Schema, ``format`` replaces the pattern."""
+    """An annotation for strings that match ``pattern``. In JSON Schemas, ``format`` (if set) replaces the pattern."""
 
     pattern: str
     expected: str
@@ -74,7 +74,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """An annotation for values that must be one of ``names()``, which is called for each check."""
+    """An annotation for values that must be one of ``names()``. The function ``names`` is called at every check."""
 
     names: Callable[[], Collection[str]]
 

@@ -43,7 +43,7 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return a 16-digit hash of each function's module, by key. Functions whose module doesn't exist are left out."""
+    """Return a 16-digit hash of each function's module, keyed as in ``functions``. Missing modules are left out."""
     files = {key: _module_file(name, folder) for key, name in functions.items()}
     return {key: file_hash(path)[:16] for key, path in files.items() if path}
 

@@ -111,7 +111,7 @@ class BERTScorer:
         """Compute inverse document frequencies and replace any earlier values.
 
         Args:
-            sents: The texts in which to count tokens.
+            sents: The texts from which to compute document frequencies.
 
         Raises:
             InputError: ``sents`` is empty or not a list of texts.

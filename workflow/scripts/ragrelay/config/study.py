@@ -313,7 +313,7 @@ class Study(CheckedStudy):
         return own.get(scorer.partition(WITHOUT_JUDGE)[0], margin)
 
     def needed_retrievers(self) -> list[str]:
-        """List the grid's retrievers and all retrievers whose runs they build on.
+        """List the grid's retrievers and all other retrievers whose runs the grid's retrievers use.
 
         Returns:
             The sorted retriever names.

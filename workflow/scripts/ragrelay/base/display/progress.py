@@ -41,7 +41,7 @@ class Lines:
         self._lock = threading.Lock()
 
     def say(self, text: Callable[[], str]) -> None:
-        """Call ``text`` and write the result as a line, unless the last line was written only moments ago."""
+        """Call ``text`` and write the result as a line, unless another line was written moments ago."""
         with self._lock:
             now = time.monotonic()
             if now >= self._next and sys.stderr.isatty():

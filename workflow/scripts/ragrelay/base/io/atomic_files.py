@@ -114,7 +114,7 @@ def write_csv(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
 def write_spreadsheet(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
     """Write a CSV file with an apostrophe before texts such as ``=1+1``, which spreadsheets would read as formulas.
 
-    Numbers stay unchanged, even in text columns.
+    Texts that are numbers, such as ``-1``, stay unchanged.
     """
     text = pl.col(pl.String)
     starts = r"^[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}\t\r\n]"
@@ -185,7 +185,7 @@ def remove(path: Path) -> None:
 def process_state(process: int) -> tuple[str, int]:
     """Return a process's state and start time (clock ticks since boot), or ("", 0) if they can't be read.
 
-    See proc_pid_stat(5), fields 3 and 22. They are read after the last ``)``, because field 2 may contain spaces.
+    proc_pid_stat(5) describes the fields. The text is split after the last ``)``, because field 2 may contain spaces.
     """
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

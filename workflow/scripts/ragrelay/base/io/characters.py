@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 def check_id(place: str, name: str, value: str) -> None:
     """Raise InputError if the id ``value`` is empty or contains whitespace or invisible characters.
 
-    TREC files are split at whitespace, and pytrec_eval cuts ids off at NUL. ``name``: the kind of id, such as qid.
+    Whitespace would break TREC files, and pytrec_eval cuts ids off at a NUL. ``name``: the kind of id, such as qid.
     """
     if value.isascii() and value.isprintable() and value and " " not in value:
         return

@@ -20,7 +20,7 @@ def count_missing(
     """Count the items missing from the user's file ``place``. Returns a mapping with the keys what, count and of.
 
     ``what``: plural nouns for the needed and the missing items. ``given``: a phrase about the file's content, for the
-    message. Raises InputError if all needed items are missing.
+    error message. Raises InputError if all needed items are missing.
     """
     if needed and not found:
         raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
@@ -56,7 +56,7 @@ def of_total(count: int, detail: Mapping[str, object]) -> str:
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return one warning for each of a dataset's files that has less than half (ENOUGH) of the data the study needs.
+    """Return a warning for each dataset and file if the file has less than half (ENOUGH) of the data that is needed.
 
     ``counts``: the content of left_out.json. Only counts returned by count_missing are considered.
     """

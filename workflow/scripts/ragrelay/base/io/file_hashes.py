@@ -1,6 +1,6 @@
-"""Store hashes of cached files when they are written, and check them when the files are used.
+"""Store hashes when cached files are written, and check the hashes when the files are used.
 
-Files cached by older versions have no hashes yet. Their hashes are stored when the files are first used.
+If a file was cached by an older version, hashes are stored when the file is first used.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ BARE = re.compile(rb"[0-9a-f]{64}")
 
 
 def write_hashes(path: Path) -> None:
-    """Store the size, a hash of samples and a hash of all bytes for a file, or for every file in a folder.
+    """Store the size, a hash of samples and a hash of all bytes, for one file or for every file in a folder.
 
     The sizes and hashes are written to ``hashes.json`` in the folder, or to ``<name>.hashes.json`` next to the file.
     """

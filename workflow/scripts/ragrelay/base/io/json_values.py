@@ -43,7 +43,7 @@ def read_json(path: str | Path) -> Any:
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
     """Parse a line as a JSON object. Raises InputError for any other content, a repeated key or an unpaired surrogate.
 
-    ``halves``: allow unpaired surrogates; the caller must then check the values.
+    ``halves``: whether to allow unpaired surrogates; the caller must then check the values.
     """
     try:
         record = DECODER.decode(line)

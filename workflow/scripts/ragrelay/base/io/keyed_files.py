@@ -99,7 +99,7 @@ class KeyedFiles:
             The path.
 
         Raises:
-            ValueError: The filled-in pattern matches no path, or more than one.
+            ValueError: The filled-in pattern matches no path or several paths.
         """
         filled = self._filled(key)
         paths = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]

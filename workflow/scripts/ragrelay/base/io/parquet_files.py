@@ -40,7 +40,7 @@ def _table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
 
 
 def check_parquet(path: str | Path) -> None:
-    """Check a Parquet file by reading all batches. Raises one of the errors in FAULTS if the file is damaged."""
+    """Check that all data in a Parquet file can be read. Raises one of the errors in FAULTS if the file is damaged."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         rows = 0
         for batch in file.iter_batches():

@@ -71,11 +71,11 @@ class PartStore:
     def parts(self, keys: pl.DataFrame | None = None, latest: int = 0) -> list[Path]:
         """Return the paths of undamaged parts in chronological order. A damaged part is skipped, with a logged warning.
 
-        The bytes of each part are hashed first, because reading a garbled Parquet file may crash the process.
+        Each part's hash is checked first, because reading a garbled Parquet file may crash the process.
 
         Args:
             keys: Only parts that contain at least one of these keys (barring hash collisions) are returned.
-            latest: Return only the latest parts, at most this many. 0 means no limit.
+            latest: Maximum number of parts, of which the latest are returned. 0 means no limit.
         """
         wanted = None if keys is None else key_hashes(keys, self.key)
         paths = self._indexed_paths()
@@ -139,7 +139,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts replaced at least ``grace`` seconds ago. Returns the numbers of parts removed and kept."""
+        """Remove replaced parts after ``grace`` seconds. Returns the numbers of replaced parts removed and kept."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -191,7 +191,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` in the store. The column ``part`` is the path of the earliest part with the key.
+        """Return the distinct ``keys`` found in the store. The column ``part`` is the path of each key's earliest part.
 
         ``parts``: the parts to search; defaults to ``parts(keys)``. Only the key columns are read, as a stream, so
         finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.

@@ -97,7 +97,7 @@ class SentKey:
         return any(self._key[start : start + length] in plain for start in range(len(self._key) - length + 1))
 
     def hidden(self, text: str) -> str:
-        """Return ``text``, or only its HTTP status if ``text`` contains SHOWN consecutive characters of the key."""
+        """Return ``text``, or only the HTTP status if ``text`` contains SHOWN consecutive characters of the key."""
         if not self.is_in(text, SHOWN):
             return text
         status = re.search(r"HTTP \d{3}", text)

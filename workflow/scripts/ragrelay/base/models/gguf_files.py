@@ -59,7 +59,7 @@ class GgufHeader:
 
     @property
     def window(self) -> int | None:
-        """The model's window, in tokens; None if the header doesn't specify it."""
+        """The model's window in tokens, or None if the header doesn't specify a window."""
         length = self.values.get(f"{self.architecture}.context_length")
         return length if type(length) is int else None
 

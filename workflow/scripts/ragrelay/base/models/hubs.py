@@ -59,7 +59,7 @@ def on_hub(model: str) -> bool:
 
 
 def hub_file(name: str) -> tuple[str, str]:
-    """Split the hub id ``name`` into a repository and a GGUF file's name, which is empty for other models."""
+    """Split the hub id ``name`` into a repository and a GGUF file's name (an empty string for other models)."""
     if not is_gguf(name):
         return name, ""
     owner, repository, inside = name.split("/", 2)

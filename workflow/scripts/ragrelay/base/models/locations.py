@@ -45,7 +45,7 @@ def is_local(model: str, folder: Path = Path()) -> bool:
 
 
 def local_path(model: str, folder: Path = Path()) -> Path | None:
-    """Return a packaged or local model's folder or GGUF file; None for a model on a hub."""
+    """Return the path of a packaged or local model (a folder or a GGUF file), or None for a model on a hub."""
     return Path(model_path(model, folder)) if model in PACKAGED or is_local(model, folder) else None
 
 
@@ -140,7 +140,7 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
 
 
 def known_window(place: str, generator: GeneratorEntry, folder: Path = Path()) -> int | None:
-    """Return a generator's window in tokens, or None if it is unknown, as for a model on a hub."""
+    """Return a generator's window in tokens, or None if unknown, as for hub models without ``max_model_len``."""
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
     return _longest(model_config(place, generator["model"], folder))

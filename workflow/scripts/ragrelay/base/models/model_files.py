@@ -42,7 +42,7 @@ QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
 
 def check_weights(place: str, folder: Path) -> None:
-    """Raise InputError if weights are missing from ``folder``, or a .safetensors file is damaged."""
+    """Raise InputError if weights are missing from ``folder``, or if a .safetensors file is damaged."""
     files = sorted(folder.glob("*.safetensors"))
     if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
         raise InputError(place, f"no weights in {folder}", "model.safetensors")

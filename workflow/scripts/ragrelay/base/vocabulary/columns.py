@@ -159,7 +159,7 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """Put the columns dataset, generator and scorer first, filled with the values in ``names`` if there are any.
+    """Put the columns dataset, generator and scorer first, with values from ``names`` where available.
 
     Tables about different datasets, generators and scorers can then be concatenated.
     """

@@ -1,4 +1,4 @@
-"""Name the checks for position and length bias in judges, and define the padding added to answers and passages."""
+"""Name the checks for position and length bias in judges, and define the padding for the length checks."""
 
 REVERSED, SWAPPED, PADDED, LENGTH = "reversed", "swapped", "padded", "length"
 CHECKS = (REVERSED, SWAPPED, PADDED, LENGTH)

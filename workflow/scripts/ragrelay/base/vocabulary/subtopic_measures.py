@@ -50,7 +50,7 @@ def measure_all(
     levels: tuple[int, int],
     qids: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Compute all ``measures``, with measure_subtopics for subtopic measures and measure_ranking for the others.
+    """Compute ``measures``: subtopic measures from ``subtopics``, and all others from ``qrels``.
 
     ``levels``: the lowest labels that count as relevant in ``qrels`` and in ``subtopics``. Rows are in the order of
     ``measures``.
