@@ -15,11 +15,11 @@ OUTCOMES = {1.0: "wins", 0.5: "ties", 0.0: "loses"}
 def explore_battles(
     votes: Mapping[str, pl.DataFrame], answers: pl.DataFrame, battle: str, cell: Mapping[str, object]
 ) -> pl.DataFrame:
-    """Describe each pair of compared answers, and the votes on the pair.
+    """Return the compared answers and the votes on them, pair by pair.
 
     Args:
         votes: The votes in a cell (columns VOTES), keyed by judge.
-        answers: The cell's and zero-shot answers (retriever, qid, seed, answer, finish_reason, answer_tokens).
+        answers: The cell's answers and zero-shot answers (retriever, qid, seed, answer, finish_reason, answer_tokens).
         battle: The battle's name.
         cell: The cell's ordering and k.
 

@@ -1,4 +1,4 @@
-"""Register the report's tables about battles, for each dataset, battle and generator."""
+"""Register the report's tables about battles (one set per dataset, battle and generator)."""
 
 from ragrelay.report.display.outputs import Output, Part, ResultTable, Scope, Table
 

@@ -79,7 +79,7 @@ class Battles:
 
     @functools.cached_property
     def utility(self) -> list[StudyFile]:
-        """The utility file of each scorer; utility files contain P."""
+        """Each scorer's utility file, which contains P."""
         return files.utility.each({"scorer": scorer} for scorer in self.study.grid.scorers)
 
     @functools.cached_property
@@ -108,7 +108,7 @@ class Battles:
 
     @functools.cached_property
     def shown(self) -> dict[str, object]:
-        """Values for the page: the ordering and k that are compared, and each battle's kind, opponent and judges."""
+        """Values for the page: the ordering and k of the primary cell, and each battle's kind, opponent and judges."""
         return {
             "cell": self.cell,
             "battles": {

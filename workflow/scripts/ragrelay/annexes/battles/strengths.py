@@ -1,4 +1,4 @@
-"""Estimate systems' Bradley-Terry strengths from a battle, with intervals that treat queries as the sample."""
+"""Estimate systems' Bradley-Terry strengths in a battle, with intervals that treat queries as the sample."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -57,7 +57,7 @@ def strengths(
     """Fit Bradley-Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
 
     The intervals use Student's t and a sandwich variance that is clustered by query, or by cluster if ``numbers`` is
-    given. If a pair's votes in the two orders were treated as independent, intervals would contain the true value in
+    given. If a pair's two votes (one per order) were treated as independent, intervals would contain the true value in
     only 65% to 89% of studies.
 
     Args:

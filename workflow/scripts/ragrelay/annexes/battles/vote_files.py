@@ -1,4 +1,4 @@
-"""Read votes by people or another program from files, and match the votes with pairs of answers in a battle.
+"""Read votes from people or another program, and match the votes with pairs of answers in a battle.
 
 The files can be CSV, TSV, Parquet or JSON, and have one record per vote.
 """
@@ -105,7 +105,7 @@ def read_vote_file(
 
     Args:
         path: The file.
-        grid: The grid's generators, orderings, values of k and seeds, from which a record's missing keys are filled in.
+        grid: The grid's generators, orderings, values of k and seeds, used to fill in a record's missing keys.
         pairs: The pairs of systems that the battle compares.
         answers: The generator's answers (columns retriever, ordering, k, qid, seed and answer).
         generator: The generator that wrote the answers.

@@ -52,7 +52,7 @@ def asked_pairs(
     best: int,
     template: JudgeTemplate,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Build two prompts for each pair of answers, each showing the two answers in a different order.
+    """Build two prompts for each pair of answers, one for each order of the two answers.
 
     Args:
         pairs: The pairs of answers: columns KEY, answer (the retriever's) and other (the opponent's).
@@ -132,7 +132,7 @@ def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, aga
         frame: The retriever's answers: columns qid, ordering, k, seed, answer and certain (false for placeholders).
         other: The opponent's answers.
         retriever: The retriever.
-        against: The opponent's name. A zero-shot answer is paired with the answers for every ordering and k.
+        against: The opponent's name. A zero-shot answer is paired with retrievers' answers for every ordering and k.
 
     Yields:
         KEY, answer, other.

@@ -358,7 +358,7 @@ def relay_rows(
 def pair_sums(
     context: Array, x: Array, y: Array, mean_x: Array, adjusted: bool, cluster: npt.NDArray[np.intp] | None = None
 ) -> relay.Sums:
-    """Return a pair's sums for computing the slope with analysis.relay, with the battle's scores in place of P.
+    """Return the sums from which analysis.relay computes a pair's slope, with the battle's scores in place of P.
 
     Args:
         context: An array (2, n) with a number for each list of passages; equal numbers mean equal lists.
@@ -412,7 +412,7 @@ def _p_of(utility: pl.DataFrame, retriever: str, cell: tuple[str, int]) -> pl.Da
 
 
 def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[str, Any]:
-    """Correlate the battle's scores with the differences in P, over queries, and compare the signs.
+    """Correlate the battle's scores with the queries' differences in P, and compare the signs.
 
     Equal signs alone don't show agreement: most signs are equal if battle and P prefer the same system on average.
 

@@ -11,7 +11,7 @@ from ragrelay.report.display.palette import Look
 
 @dataclass(frozen=True)
 class Compared:
-    """The queries' values in an earlier and a later study, and tests, for a dataset, generator and scorer."""
+    """Each query's values in two studies, and paired tests, for a dataset, generator and scorer."""
 
     pair: Pair
     references: Sequence[str]

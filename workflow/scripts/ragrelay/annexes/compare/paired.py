@@ -1,4 +1,4 @@
-"""Test, in each cell, the changes between two studies, paired by query."""
+"""Test the changes between two studies in each cell, paired by query."""
 
 import numpy as np
 import polars as pl

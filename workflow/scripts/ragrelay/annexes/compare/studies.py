@@ -109,7 +109,7 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
     """Match two studies' names in a grid section: by ``pairs`` or, for names that aren't in ``pairs``, by equality.
 
-    Two single names always match. Raises InputError if a study lacks a name in ``pairs``, or if no names match.
+    If each study has one name, the two match. Raises InputError if a study lacks a name in ``pairs`` or if none match.
     """
     first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
     for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
@@ -183,7 +183,7 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """Pair each query's values, before and after, in every common cell (columns COLUMNS without SIDES).
+    """Pair each query's values from both studies in every common cell (columns COLUMNS without SIDES).
 
     The quantities are ``p``, ``utility``, and the retrieval measures in both studies, such as ``nDCG@k``. A value is
     null if the query has no value in that study.

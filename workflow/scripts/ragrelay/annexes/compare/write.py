@@ -44,7 +44,7 @@ def compare_studies(
     """Compare each study in the folders ``after`` with the study in ``before``, and write a page and two CSV files.
 
     ``pairs`` maps names in ``before`` to different names in ``after``, for each section of the grid; each name must
-    exist in at least some of the studies. ``tests`` has a row per cell and quantity; ``queries`` has a row per query,
+    exist in at least one of the studies. ``tests`` has a row per cell and quantity; ``queries`` has a row per query,
     cell and quantity. Raises InputError if there is nothing to compare, or if a name in ``pairs`` is in no study.
     """
     first, *others = map(open_study, (before, *after))

@@ -49,7 +49,7 @@ class Changed(NamedTuple):
 
 
 class Drawing:
-    """Passages that may be inserted for a query: judged, not empty, and no near copies of the context's passages."""
+    """Passages that may be inserted for a query: judged, not empty, and not near copies of the context's passages."""
 
     def __init__(self, qid: str, judged: Sequence[JudgedPassage], near_copy: float | None) -> None:
         self.qid, self.judged, self._copies = qid, judged, NearCopies(near_copy)
@@ -65,7 +65,7 @@ class Drawing:
         """Draw up to ``draws`` pairs of a relevant and a non-relevant passage, or return the reason why there are none.
 
         Relevant passages are drawn in random order, which depends only on the seed and the query. Passages in
-        ``deeper`` (the rest of the largest context) are used last, so that the pairs are the same for every k if
+        ``deeper`` (the rest of the largest context) are drawn last, so that the pairs are the same for every k if
         possible. Each relevant passage is paired with a non-relevant passage of similar length.
         """
         below = {passage.docno for passage in deeper}

@@ -180,7 +180,7 @@ def by_query(effects: pl.DataFrame) -> pl.DataFrame:
     """Average the effects (from Intervention.effects) for each query; returns columns qid, effect, moved and n_changes.
 
     Within a query, all positions and draws have equal weight. If the column ``side`` says which passages are relevant,
-    the effect is relevant minus non-relevant passages at equal positions, for queries that have both.
+    the effect compares relevant with non-relevant passages at equal positions, for queries that have both.
     """
     # Lists are sorted before they are summed, so that the number of threads doesn't change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")

@@ -21,7 +21,7 @@ ROW = ["qid", "draw", "place"]
 
 
 class JudgedPassage(NamedTuple):
-    """A passage with its label for a query, taken from the judgements; ``label`` is None if the passage is unjudged."""
+    """A passage with its label from the query's judgements; ``label`` is None if the passage is unjudged."""
 
     docno: str
     text: str
@@ -193,7 +193,7 @@ class Intervention(Kind):
 
         Returns:
             Columns qid, draw, place, side, effect (difference in P) and moved (difference in the measure). ``side`` is
-            the changed passage's arm, or null if the effect compares two arms.
+            the changed passage's ``arm``, or null if the effect compares two arms.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""Register the tables and the figure about interventions, for each dataset, generator and scorer."""
+"""Register the tables and the figure about interventions (one set per dataset, generator and scorer)."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

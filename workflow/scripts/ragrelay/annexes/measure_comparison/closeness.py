@@ -67,7 +67,7 @@ FIT_COLUMNS, PAIR_COLUMNS = {**STUDY_PART, **FIT}, {**STUDY_PART, **PAIRS}
 
 
 class Losses(NamedTuple):
-    """Several measures' losses for the same U queries (or clusters of queries) in which rankings' contexts differ."""
+    """Several measures' losses on the U queries (or clusters of queries) for which the rankings' contexts differ."""
 
     n: int
     """The number of queries whose contexts differ."""
@@ -100,11 +100,11 @@ def compare_measures(
         cells: Pairs of names (references, measure, ordering) and cells (keyed by k), as returned by relay.cells_of.
         relayed: The table relay.csv. Only measures whose slopes are above zero in this table can be called better.
         declared: The measure chosen in advance, to compare with all others; if None, all pairs are compared.
-        parts: For a panel, the tables of pairs computed without one judge, keyed by the judge left out.
+        parts: For a panel, the PAIRS tables computed without each judge in turn, keyed by the judge left out.
 
     Returns:
         Two tables, with columns FIT and PAIRS. The confidence level in PAIRS is 1 - 5%/m for m comparisons in the cell.
-        A measure tracks answer quality most closely if it is better than every other measure at 95%.
+        A measure tracks answer quality most closely if it is better than every other one at the 95% level.
     """
     groups: dict[tuple[object, int, object], dict[str, relay.Cell]] = {}
     for names, of_k in cells:

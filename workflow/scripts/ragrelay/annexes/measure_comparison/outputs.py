@@ -1,4 +1,4 @@
-"""Register the tables and the figure that compare measures, for each dataset, generator and scorer."""
+"""Register the tables and the figure that compare measures (one set per dataset, generator and scorer)."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

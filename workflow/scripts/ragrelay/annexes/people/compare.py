@@ -26,7 +26,7 @@ def answers_of(files: KeyedFiles) -> pl.DataFrame:
 
 
 def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Read each scorer's scores for a reference set. ``references``: the reference set's name, keyed by scorer."""
+    """Read each scorer's scores against a reference set. ``references``: the reference set's name, keyed by scorer."""
     tables: dict[str, list[pl.DataFrame]] = {name: [] for name in references}
     for key, path in files.keyed:
         rows = pl.read_parquet(path, columns=["qid", "ordering", "k", "seed", "references", "f1"]).filter(
@@ -41,7 +41,7 @@ def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.
 
 
 def measures_of(files: KeyedFiles, measure: str) -> estimates.Measures:
-    """Return each query's value of ``measure``, in a table per retriever and k."""
+    """Return each query's value of ``measure``; the outer keys are retriever and k."""
     found: dict[tuple[str, int], dict[str, float]] = {}
     for key, path in files.keyed:
         rows = pl.read_parquet(path).filter(measure=measure).drop_nulls("value")

@@ -143,8 +143,8 @@ KNOWN_FROM = 10
 def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | None:
     """Return how many human scores would be needed to estimate a difference between two cells to ± ``half_width``.
 
-    Each cell gets half of the human scores, and a scorer whose correlation with people is ``r`` scores all ``answers``
-    in each cell. With m human scores of N answers per cell, the squared standard error of PPI++ is about
+    Each cell gets half of the human scores; all ``answers`` in each cell are scored by a scorer whose correlation with
+    people is ``r``. With m human scores of N answers per cell, the squared standard error of PPI++ is about
     2 sd² ((1 - r²) / m + r² / N). The result is None if scoring all answers wouldn't be enough.
     """
     m = np.arange(2, answers + 1)

@@ -129,7 +129,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: RHO, or R (without interval)."""
+    """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: RHO, or R (no interval)."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:
@@ -188,7 +188,7 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
 
 
 def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Regress the scorer's scores minus the human scores, both standardised, on ``of`` (n,)."""
+    """Regress the scorer's scores minus the human scores, both standardised, on the variable ``of`` (n,)."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
     z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]

@@ -1,4 +1,4 @@
-"""Register the tables and the figure about human scores, for each dataset."""
+"""Register the tables and the figure about human scores (one set per dataset)."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

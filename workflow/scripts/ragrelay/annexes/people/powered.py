@@ -2,8 +2,8 @@
 
 The method is described in analysis/prediction_powered.py. Let y be a cell's mean human score, with each answer weighted
 by the inverse of its probability of being drawn; f the scorer's mean over the same answers with the same weights; and F
-the scorer's mean over all the cell's answers. The cell's estimate is y + w (F - f). A difference between two cells is
-estimated as the difference between the cells' estimates, with the same w.
+the scorer's mean over all the cell's answers. The cell's estimate is y + w (F - f), where w is the scorer's weight. A
+difference between two cells is estimated as the difference between the cells' estimates, with the same w.
 """
 
 from collections.abc import Sequence
@@ -141,7 +141,7 @@ def powered(given: Influences) -> Powered:
 
 
 def means_of(given: Influences, weight: Array) -> Means:
-    """Return the moments of the clusters' pseudo-values, for the test. ``weight`` (...): the scorer's weight."""
+    """Return the moments of the clusters' pseudo-values. ``weight`` (...): the scorer's weight."""
     of_clusters, df = given.of_people + weight[..., None] * given.of_scorer, given.df
     n = of_clusters.shape[-1]
     square = (of_clusters**2).sum(axis=-1)

@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers to compare: the primary comparison's reference and each other retriever."""
+        """Return the pairs of retrievers to compare: each retriever with the primary comparison's reference."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []
@@ -110,7 +110,7 @@ class People:
 
     @functools.cached_property
     def drawn_cells(self) -> list[Key]:
-        """The cells to draw from: zero-shot, and the primary comparison's cells (or all cells if there is none)."""
+        """The cells to draw from: zero-shot, and the cells of the primary comparison, or all cells if there is none."""
         cells = self.study.primary_cells or self.study.retriever_cells
         zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
         keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])
@@ -133,7 +133,7 @@ class People:
 
     @functools.cached_property
     def drawn(self) -> dict[str, object] | None:
-        """Values for the page: the scorers, and each dataset's primary comparison; None if no scorer is compared."""
+        """Values for the page: the scorers, and each dataset's primary comparison; None if nothing is compared."""
         if not self.sections:
             return None
         primary = {name: self.study.primary(name) for name in self.study.grid.datasets}

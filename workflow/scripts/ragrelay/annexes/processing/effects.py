@@ -41,8 +41,8 @@ def describe_processing(
     """Describe the effects of processing, with a row per processed retriever and k (columns EFFECTS).
 
     ``contexts``: each retriever's contexts before and after processing (qid, rank, docno, text and possibly shown).
-    ``bases``: the retriever whose passages are processed, keyed by processed retriever. ``tokens``: a single answer's
-    prompt_tokens per retriever, k and qid (null if unknown); retrievers without rows get no token counts.
+    ``bases``: the retriever whose passages are processed, keyed by processed retriever. ``tokens``: the prompt_tokens
+    of one answer per retriever, k and qid (null if unknown); retrievers without rows get no token counts.
     """
     rows = [
         {"retriever": name, "of": bases[name], "k": k, "same_again": same_again[name]}

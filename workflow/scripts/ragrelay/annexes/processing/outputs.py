@@ -1,4 +1,4 @@
-"""Register the table about the effects of processors, for each dataset and generator."""
+"""Register the table about the effects of processors (one table per dataset and generator)."""
 
 from ragrelay.report.display.outputs import ResultTable
 

@@ -17,7 +17,7 @@ class Processing:
 
     @functools.cached_property
     def bases(self) -> dict[str, str]:
-        """The retriever whose passages are processed, keyed by processed retriever in the grid."""
+        """The retriever whose passages are processed, keyed by the processed retriever's name."""
         kinds = {name: RETRIEVER_KINDS.of(self.study.retriever(name)) for name in self.study.grid.retrievers}
         return {name: kind.stages()[0][1] for name, kind in kinds.items() if kind.processing()}
 
@@ -43,7 +43,7 @@ class Processing:
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """A cell per k for each processed retriever, and for each retriever in the grid that provides its passages."""
+        """One cell per k for each processed retriever and for each grid retriever whose passages are processed."""
         names = dict.fromkeys([*self.bases.values(), *self.bases])
         first = {context["k"]: context for context in reversed(self.study.contexts)}
         seed = self.study.grid.seeds[0]

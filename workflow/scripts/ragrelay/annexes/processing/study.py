@@ -37,8 +37,8 @@ class ProcessingStudy:
     def rows(self) -> list[Row]:
         """The rows of processing.csv (a row per processed retriever and k), with ``pair``, ``means`` and ``gains``.
 
-        ``pair``: the row of systems.csv that compares both retrievers, or None. ``means`` and ``gains``: P and the gain
-        (value, low, high, verdict), first with the original and then with the processed retriever; None if missing.
+        ``pair``: the row of systems.csv for the original and the processed retriever, or None. ``means`` and ``gains``:
+        P and the gain (value, low, high, verdict) for the same two retrievers; None if missing.
         """
         return [row | self._compared(row) for row in self.tables["processing"].to_dicts()]
 

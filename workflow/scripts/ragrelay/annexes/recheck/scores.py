@@ -35,7 +35,7 @@ def score_recheck(
 ) -> pl.DataFrame:
     """Score both answers in each row of ``answers``, against the first reference set in ``grades``.
 
-    ``answers`` has columns comparison.COLUMNS, the result COLUMNS. The two answers in a row are scored in the same
+    ``answers`` has columns comparison.COLUMNS; the result has COLUMNS. The two answers in a row are scored in the same
     call, so that equal texts get equal scores. For ``references``, see scoring.query_scores.ScoredAnswers. Raises
     InputError if a model isn't available, or if the scorer can't read the answers' words.
     """

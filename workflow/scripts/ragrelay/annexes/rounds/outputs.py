@@ -1,4 +1,4 @@
-"""Register the tables and figures about search rounds, for each dataset, generator and scorer."""
+"""Register the tables and figures about search rounds (one set per dataset, generator and scorer)."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

@@ -18,8 +18,8 @@ SCHEMA = schema_of(COLUMNS)
 def round_prompts(
     queries: pl.DataFrame, states: pl.DataFrame, contexts: pl.DataFrame, texts: Mapping[str, str], template: Template
 ) -> pl.DataFrame:
-    """Build a prompt (columns COLUMNS) for each row of ``states`` (columns queries.COLUMNS). A prompt has the question
-    (in ``queries``), the passages shown so far, and the new passages in ``contexts`` (columns searches.COLUMNS).
+    """Build a prompt (columns COLUMNS) for each row of ``states`` (columns queries.COLUMNS). Each prompt contains the
+    question, the passages shown so far, and the new passages in ``contexts`` (columns searches.COLUMNS).
     """
     asked = states.join(contexts.select(*STATE, "docnos"), on=STATE, maintain_order="left").join(
         queries.select("qid", question="query"), on="qid", maintain_order="left"

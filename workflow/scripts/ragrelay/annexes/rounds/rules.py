@@ -64,7 +64,7 @@ class Rounds:
 
     @functools.cached_property
     def answer_jobs(self) -> list[Key]:
-        """The wildcards of the jobs that generate answers, for each dataset, generator, round and retriever."""
+        """The wildcards (dataset, generator, round and retriever) of the jobs that generate answers."""
         study, names = self.study, ("dataset", "generator", "round", "retriever")
         jobs = itertools.product(study.grid.datasets, study.asked_generators(), self.numbers)
         return [dict(zip(names, (*job, name), strict=True)) for job in jobs for name in self.requested(job[2])]

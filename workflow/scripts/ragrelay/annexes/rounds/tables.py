@@ -158,7 +158,7 @@ def _cell(study: RoundStudy, answers: pl.DataFrame, measures: pl.DataFrame, cont
 
 
 def round_scores(study: RoundStudy) -> pl.DataFrame:
-    """Describe each reference set, round and retriever (columns SCORES without STUDY_PART). Zero-shot comes first."""
+    """Summarise each reference set, round and retriever (columns SCORES without STUDY_PART). Zero-shot comes first."""
     rows = [row for references in study.sets() for row in _of_references(study, references)]
     return pl.DataFrame(rows, schema=schema_of(OF_ROUND))
 

@@ -21,8 +21,8 @@ def check_rounds(
     generator: GeneratorEntry,
     passages: int,
 ) -> dict[str, object]:
-    """Return the total number of passages (``passages``) and the generator's window. Raises InputError if the longest
-    passages for a query in ``contexts`` (a table per retriever) don't fit.
+    """Check that each query's ``passages`` longest passages fit the generator's window; raises InputError otherwise.
+    Returns ``passages`` and the window. ``contexts`` has a table per retriever.
     """
     window = window_of(generator)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Read each study's entry in the list of studies from provenance.json and facts.json."""
+"""Build each study's entry in the list of studies from provenance.json and facts.json."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

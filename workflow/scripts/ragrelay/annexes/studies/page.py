@@ -17,7 +17,7 @@ TIMES = 5
 
 
 def keep_list(root: Path, own: Path | None = None) -> list[str]:
-    """Write the list of studies in ``root``, and return warnings, such as for a folder that can't be written to.
+    """Write the list of studies in ``root``, and return warnings, such as one about a folder that can't be written to.
 
     Each run checks for changes after writing, so no study is missing if two runs end at the same time. ``own``: the
     folder of the study whose run is ending. No list is written to the working directory or a file system's root.

@@ -103,7 +103,7 @@ def describe_thoughts(
 
 
 def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
-    """Average thoughts' token counts over seeds; returns columns OF_CONTEXT, qid and tokens (null if unknown).
+    """Average the token counts of thoughts over seeds; returns columns OF_CONTEXT, qid and tokens (null if unknown).
 
     An answer without a thought has 0 tokens. If a thought was cut or didn't end, the generated tokens are counted.
     """

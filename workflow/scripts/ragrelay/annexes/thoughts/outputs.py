@@ -1,4 +1,4 @@
-"""Register the tables and the figure about thoughts, for each dataset and reasoning generator."""
+"""Register the tables and the figure about thoughts (one set per dataset and reasoning generator)."""
 
 from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 

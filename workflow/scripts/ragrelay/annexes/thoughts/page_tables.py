@@ -26,7 +26,7 @@ def thought_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
 
 
 def difference_table(study: ThoughtStudy, most_rows: int | None = None) -> Table:
-    """Show the difference and verdict of each comparison, and the share of cut thoughts on each side."""
+    """Show each comparison's difference and verdict, and the shares of cut thoughts on both sides."""
     cells = study["thoughts"]
     ends = cells.select("retriever", "ordering", "k", CENSORED_SHARE.alias("censored"))
     same = ["ordering", "k"]

@@ -28,7 +28,7 @@ BY_VERDICT = {
 def thought_answer(study: ThoughtStudy) -> Conclusion:
     """Name the retrievers with which thoughts are longer or shorter than with the reference retriever.
 
-    If there is only one retriever, its thoughts are compared with thoughts without a context.
+    If there is only one retriever, thoughts with this retriever are compared with thoughts without a context.
     """
     heading = "Thoughts", "Does the model think longer with a worse context?"
     generator, against = study.keys["generator"], study.against[0]

@@ -1,4 +1,4 @@
-"""Read votes by people or another program from files."""
+"""Read votes from people or another program from files."""
 
 from pydantic import Field
 
