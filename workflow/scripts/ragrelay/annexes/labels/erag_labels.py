@@ -55,7 +55,7 @@ def label_passages(
 
     Returns the columns in SCHEMA; rows are sorted by references, qid and docno. ``answers``: a table of answers to
     single passages; for the other arguments, see retriever_table.score_answers. Like P, a label is the answer's score
-    with a reference set, averaged over seeds. At k = 1, P therefore equals the label of the only passage. In the set
+    against a reference set, averaged over seeds. At k = 1, P therefore equals the label of the only passage. In the set
     ``<grade>-unseen``, the references exclude the passage and its near copies, because the answer may copy these texts.
     If no reference is left, there is no label. Negative scores count as 0. Raises InputError if a score is above 1.
     """

@@ -1,4 +1,4 @@
-"""Write sentences on which sources' labels predict answer quality or choose better contexts."""
+"""Write the page's sentences about which sources' labels predict answer quality or choose better contexts."""
 
 from collections.abc import Iterator, Mapping
 

@@ -47,7 +47,7 @@ class JudgeTrust:
 class AnnotationStudy:
     """The report's data on annotation sources, for one scorer.
 
-    Only the first scorer has ``cost`` and ``checks``, which don't depend on the scorer.
+    ``cost`` and ``checks`` don't depend on the scorer, so only the first scorer's instance contains them.
     """
 
     scorer: str

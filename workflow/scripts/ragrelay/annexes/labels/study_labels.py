@@ -108,7 +108,7 @@ def measure_labels(
 class Sources:
     """The annotation sources for one dataset, generator and scorer.
 
-    All sources share ``data``, whose ``made`` and ``scaled`` must be unset. The argument ``made`` contains the tables
+    All sources share ``data``, in which ``made`` and ``scaled`` must be None. The argument ``made`` contains the tables
     computed by the sources' jobs, keyed by source.
     """
 

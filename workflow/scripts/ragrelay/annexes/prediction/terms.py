@@ -76,7 +76,7 @@ def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, object]:
-    """Count words in ``collection`` and word pairs from ``queries`` (qid, query), unless the counts are in the cache.
+    """Count words and the word pairs of ``queries`` (qid, query) in ``collection``, unless the counts are in the cache.
 
     Returns a receipt with the keys path (relative to the cache), passages and tokens. If a method in UNREAD misses too
     many words in the queries or passages, the key ``unread`` maps the method's name to the reason.

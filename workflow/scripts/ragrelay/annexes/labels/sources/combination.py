@@ -41,7 +41,7 @@ class Combination(AnnotationSource):
         return list(self.sources)
 
     def whole(self, catalogue: Mapping[str, Mapping[str, object]]) -> bool:
-        """Return whether every combined label must be 0 or 1, which is never the case for a mean."""
+        """Return whether all combined labels are certain to be 0 or 1, which is never the case for a mean."""
         kinds = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
         return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in kinds)
 

@@ -66,8 +66,7 @@ class OfWords(Predictor):
 
 
 class Idf(OfWords):
-    """Mean, maximum and sum of ln((N − df + 0.5) / (df + 0.5)) over the query's words, where df of the corpus's N
-    passages contain the word.
+    """Mean, maximum and sum of ln((N − df + 0.5) / (df + 0.5)) over query words; df of N passages contain the word.
 
     Robertson and Sparck Jones 1976; used as a predictor by Cronen-Townsend et al., SIGIR 2002.
     """
@@ -104,7 +103,8 @@ class Scq(OfWords):
 
 
 class Var(OfWords):
-    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over passages with a query word (mean, maximum, sum).
+    """For each query word, the standard deviation of (1 + ln tf) · ln(1 + N / df) over the passages with the word; then
+    the mean, maximum or sum over words.
 
     Zhao, Scholer and Tsegay, ECIR 2008.
     """
