@@ -125,7 +125,7 @@ class Judged(Bringing):
         return self._shuffled(docnos, qid)
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return the error for a run without results, which names the label bounds."""
+        """For a run without results, return an error that names the label bounds."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
         return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")

@@ -406,7 +406,7 @@ def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tup
 
     Both actions are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. The target
     `check_cluster` checks the requests of the jobs for the other targets (by default, the report) and then ends the
-    run. ``planned``: a function that returns jobs' numbers of missing keys from the plan, and the plan's time.
+    run. ``planned``: returns the plan's numbers of missing keys for given jobs, and the plan's time.
     """
 
     def checked(record: logging.LogRecord) -> bool:

@@ -121,7 +121,7 @@ def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]
 def missing_by_plan(
     receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> tuple[dict[str, int], str]:
-    """Return each job's number of missing keys from the plan, keyed by the job's count file, and the plan's time.
+    """Look up each job's number of missing keys in the plan. Return the numbers, by count file, and the plan's time.
 
     Both values are empty if there is no plan or if the plan is outdated. For the arguments, see check_budget.
     """

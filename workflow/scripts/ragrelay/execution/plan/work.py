@@ -70,7 +70,7 @@ class Job:
         return list(self.files[name].matching(**values).paths)
 
     def count_file(self, part: int) -> str:
-        """Return the path of the file with the number of missing keys for the job numbered ``part``."""
+        """Return the path of the file with the number of missing keys for job number ``part``."""
         return self.counts[min(part, len(self.counts) - 1)].replace("{shard}", str(part))
 
 

@@ -43,7 +43,7 @@ class AskJob:
 class StudyQuestion:
     """A question in a study, with inputs and params for the rule that asks it and the rule that reads the replies.
 
-    Methods whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Methods whose only argument is ``wildcards`` can be used as a rule's input, params, threads or resources.
     """
 
     def __init__(self, study: StudyOfRules, question: Question, own: str = "") -> None:
@@ -81,7 +81,7 @@ class StudyQuestion:
         return [replace(job, parts=parts) for job, parts in about if parts]
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
-        """Return an asking job's files, the download receipts and the receipt of the question it follows, if any."""
+        """Return an asking job's files, the download receipts and the receipt of the preceding question, if any."""
         job, before = self.job(wildcards), self.question.follows
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
         return {

@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 class GenerationStage:
     """A study's generators, prompts and answers, which rules access as `study.generation`.
 
-    Rules wrap methods in of_job if the arguments are wildcard names. Other methods return functions of wildcards.
+    Rules use of_job to wrap methods with arguments named after wildcards. Other methods return functions of wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:

@@ -42,7 +42,7 @@ def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
 class Plan:
     """Jobs, inputs and params for the rules `plan`, `status` and `cache`.
 
-    Methods whose only argument is ``wildcards`` are for a rule's input or params.
+    Methods whose only argument is ``wildcards`` can be used as a rule's input or params.
     """
 
     def __init__(self, study: StudyOfRules, questions: list[StudyQuestion]) -> None:
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return each job's number of missing keys by count file, and the plan's time. ``to_run``: the next jobs."""
+        """Return the plan's numbers of missing keys, by count file, and the plan's time. ``to_run``: the next jobs."""
         from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))

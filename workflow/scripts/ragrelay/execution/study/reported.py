@@ -40,7 +40,7 @@ EXPLORED = {"prompts": files.prompts, "answers": files.answers, "scores": files.
 class Reported:
     """Inputs, outputs and params for the rules that create the report and the other pages.
 
-    Methods whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Methods whose only argument is ``wildcards`` can be used as a rule's input, params, threads or resources.
     """
 
     def __init__(self, study: StudyOfRules) -> None:

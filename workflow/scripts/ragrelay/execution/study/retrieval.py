@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class RetrievalStage:
     """A study's retrievers, indexes and processors, which rules access as `study.retrieval`.
 
-    Rules wrap methods in of_job if the arguments are wildcard names. Methods whose only argument is ``wildcards`` are
-    for a rule's input, params or threads.
+    Rules use of_job to wrap methods with arguments named after wildcards. Methods whose only argument is ``wildcards``
+    can be used as a rule's input, params or threads.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:

@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("utility", "bias_checks")
 class ScoringStage:
     """A study's scorers and the inputs of scoring jobs, which rules access as `study.scoring`.
 
-    Rules wrap methods in of_job if the arguments are wildcard names.
+    Rules use of_job to wrap methods with arguments named after wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
