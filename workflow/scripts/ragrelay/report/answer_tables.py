@@ -22,7 +22,7 @@ def length_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def cost_table(section: Section) -> Table:
-    """Build the table of generation cost by retriever and in total; each distinct answer counts once."""
+    """Build the table of generation cost by retriever and in total, with each distinct answer counted once."""
     return table_of(
         section["cost"].filter(pl.col("k").is_null()), textual("retriever", "retriever"),
         numeric("distinct answers", "answers", count), numeric("prompt tokens", "prompt_tokens", count),

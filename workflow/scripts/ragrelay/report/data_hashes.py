@@ -67,7 +67,7 @@ def data_hashes(
 
 
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
-    """Compare the queries of two dataset folders, and return the qids of queries that differ, by kind of difference.
+    """Compare the queries in two dataset folders, and return the qids that differ, keyed by the kind of difference.
 
     The keys are ``text``, ``judgements`` and, with ``gold``, ``gold answers``. Only shared queries are compared.
     """

@@ -1,6 +1,6 @@
 """Select the rows on which the sentences on a section's first screen are based.
 
-So that all sentences agree, the primary pair's row and direction and relay's slopes are selected only in this module.
+So that all sentences agree, only this module selects the primary pair's row, its direction and relay's slopes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,7 @@ class Fact(Mapping[str, Any]):
         return self
 
     def record(self, names: Mapping[str, str]) -> dict[str, Any]:
-        """Return a JSON record: ``table``, ``file``, ``row`` (the key columns) and ``values`` (the other columns).
+        """Return a JSON record with keys ``table``, ``file``, ``row`` (key columns) and ``values`` (other columns).
 
         Args:
             names: The section's dataset, generator and scorer, for the file's path.
@@ -94,7 +94,7 @@ class TableRow:
     """The columns that identify the row, as in Fact."""
 
     def record(self, _names: Mapping[str, str]) -> dict[str, object]:
-        """Return a JSON record: ``table``, ``file``, ``row`` (the key columns) and ``values`` (the other columns)."""
+        """Return a JSON record with keys ``table``, ``file``, ``row`` (key columns) and ``values`` (other columns)."""
         return _record(self.table, self.names, self.row, self.key)
 
 
@@ -412,13 +412,13 @@ class Facts:
         return {row["retriever"]: Quality.of({**row, "measured": row.get(measure)}) for row in rows}
 
     def both(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return both retrievers' values of a Quality field, or None if a value is missing."""
+        """Return both retrievers' values of ``column`` (a field of Quality), or None if a value is missing."""
         sides = [self.quality.get(name) for name in (pair.retriever, pair.against_retriever)]
         one, other = (None if side is None else side[column] for side in sides)
         return None if one is None or other is None else (one, other)
 
     def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return both retrievers' values of a Quality field, or None if the retrievers have P for different queries."""
+        """Return both retrievers' values of ``column``, or None if their values of P are for different queries."""
         return None if pair.n_unpaired else self.both(pair, column)
 
     @cached_property
@@ -454,7 +454,7 @@ class Facts:
 
     @cached_property
     def too_few_at(self) -> dict[int, list[Slope]]:
-        """Slopes with too few queries for a verdict, keyed by k (all k except the first screen's)."""
+        """Slopes with too few queries for a verdict, keyed by k, for all k except the k on the first screen."""
         rows = self.section["relay"].filter(
             retrievers=relay.ALL_RANKINGS, measure=self.section.lead["measure"], ordering=self.where["ordering"],
             references=self.where["references"],
@@ -474,7 +474,7 @@ class Facts:
 
     @cached_property
     def clusters(self) -> list[QueryClusters]:
-        """A list with the numbers of query clusters, or an empty list if queries are independent."""
+        """The section's QueryClusters in a list, which is empty if queries are independent."""
         return [QueryClusters.of(row) for row in self.section["clusters"].iter_rows(named=True)]
 
     @cached_property

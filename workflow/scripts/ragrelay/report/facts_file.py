@@ -22,8 +22,8 @@ def facts_file(
 
     Args:
         study: The study, with its sections in the page's order.
-        annexes: ``mixed`` (a warning about mixed engines), ``annex_openings``, ``annex_warnings`` and
-            ``annex_answers`` (pairs of an annex's name and its template's variables).
+        annexes: A mapping with ``mixed`` (a warning about mixed engines), ``annex_openings``, ``annex_warnings`` and
+            ``annex_answers`` (pairs of an annex's name and the variables of the annex's template).
         leads: Each section's first screen.
         rows: Pooled answers, over several generators or datasets.
 

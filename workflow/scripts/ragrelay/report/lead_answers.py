@@ -175,7 +175,7 @@ def at_most(sizes: list[int]) -> str:
 
 
 def relayed(facts: Facts) -> Conclusion:
-    """State the conclusion on relay over all rankings, or why there is none."""
+    """State the conclusion on relay over all rankings, or why there is no conclusion."""
     _, k, _, measure = facts.section.lead.values()
     if facts.relayed == relay.ONE_RANKING:
         processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
@@ -221,7 +221,7 @@ def per_tenth(row: Slope) -> str:
 
 
 def why_no_slope(rows: list[Slope]) -> str:
-    """Return why there is no conclusion on relay. If there are zero-shot answers, both slopes need enough queries."""
+    """Return why there is no conclusion on relay, such as too few queries for the unadjusted or the adjusted slope."""
     reasons: dict[str, str] = {}
     for row, reason in relay.why_no_answer(rows):
         of_adjusted = reason and row.adjusted and row.reason != relay.WITHOUT_P0

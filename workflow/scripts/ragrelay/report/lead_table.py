@@ -17,7 +17,7 @@ UNDONE = "*"
 
 
 def table(facts: Facts) -> Row:
-    """Build the table of each retriever's measure, P, gain and verdict at the first screen's k, by descending P.
+    """Build the table of each retriever's measure, P, gain and verdict at the first screen's k, sorted by P.
 
     Without zero-shot answers, the table shows differences from the reference retriever instead of gains.
     """

@@ -59,7 +59,7 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 
 
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Add a column ``absent`` to ``lengths``, the number of answers missing from an imported file, and add it to ``n``.
+    """Add a column ``absent`` (answers missing from an imported file) to ``lengths``, and count these answers in ``n``.
 
     Answers to queries without results (P = P₀) don't count, and zero-shot answers count only if the study has some.
     """

@@ -1,4 +1,4 @@
-"""Write the study's pooled answers, over several generators and over all datasets."""
+"""State the study's answers, pooled over several generators and over all datasets."""
 
 from typing import Any, NamedTuple
 

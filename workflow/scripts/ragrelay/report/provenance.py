@@ -80,7 +80,7 @@ def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[M
     """Return the distinct primary comparisons, a hash of the comparisons, and the time of the study's first answer.
 
     The hash lets you prove that you chose the comparisons before generating answers: publish it with a time stamp, such
-    as in a commit. The time (UTC) is None if no receipt in ``jobs`` contains it.
+    as in a commit. The time (UTC) is None if no receipt in ``jobs`` contains a time.
     """
     chosen = [dict(row) for row in {value_hash(dict(row)): row for row in comparisons}.values()]
     first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
@@ -88,7 +88,7 @@ def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[M
 
 
 def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, object]]:
-    """Summarise each stage's (rule's) benchmarks: jobs, seconds, longest, cpu_seconds, memory_mib and REQUESTED.
+    """Summarise the benchmarks of each stage (rule): jobs, seconds, longest, cpu_seconds, memory_mib and REQUESTED.
 
     Each rule has a folder with a benchmark file per job (Snakemake's columns s, max_rss in MiB and cpu_time). Memory
     and CPU time are null for jobs that take less than about a second. For generation, tokens are summed over the

@@ -26,7 +26,7 @@ OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with in (
 
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, object]]:
-    """Return ``sections`` with the files' paths added, under the keys ``files``, ``retrieval`` and ``explorer``."""
+    """Add the paths of each section's files to ``sections``, under keys ``files``, ``retrieval`` and ``explorer``."""
     complete = []
     for section in sections:
         measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])

@@ -29,7 +29,7 @@ def differences_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def variance_table(section: Section, most_rows: int | None = None) -> Table:
-    """Build the table of each cell's variance of P due to queries and due to seeds; empty if the grid has one seed."""
+    """Build the table of each cell's variance of P due to queries and to seeds. With one seed, the table is empty."""
     rows = section.rows("variance")
     return table_of(
         rows if len(section.grid.seeds) > 1 else rows.clear(), *OF_CELL, numeric("queries", "n", count),

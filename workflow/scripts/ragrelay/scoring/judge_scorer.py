@@ -42,7 +42,7 @@ class JudgeCase:
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """A question about an answer, which is sent to the judge."""
+    """A question to the judge about an answer."""
 
     texts: Mapping[str, str | Sequence[str]] | None
     """Texts for the template's placeholders; a sequence fills in several passages. None: the question isn't sent, but

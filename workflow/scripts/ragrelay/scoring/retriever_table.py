@@ -81,17 +81,17 @@ def score_answers(
 ) -> None:
     """Write a retriever's score table (columns SCHEMA). Scores that aren't in the store are computed first.
 
-    ``answers``: each cell's file; the cells are the retriever's and the zero-shot cells (for the table of `zeroshot`,
-    only the zero-shot cells). ``contexts``: files with the texts of the passages in prompts.
+    ``answers``: files with answers, keyed by cell: the retriever's cells and the zero-shot cells (for `zeroshot`, only
+    the zero-shot cells). ``contexts``: files with the texts of the passages in prompts.
 
     The column ``references`` contains `gold`, a grade's name, or a grade's name followed by `-unseen`. An unseen set
     contains only references that appear in none of the query's contexts with the same k. Answers with context and
     zero-shot answers are both scored against unseen sets (P_k and P_0 in Tian et al., ECIR 2025, eq. 1); zero-shot rows
     have ordering `none` and the set's k. A query has no rows for a set without references. The best reference depends
-    on the scorer's key ``aggregate``. If the measure is a single value, the value is in f1. Gold answers have null in
-    best_docno and best_in_context; n_near_copies is null except for unseen sets. Rows are sorted by query (in the order
-    of the references' file), ordering, k, seed and references. Raises InputError for contradictory input or an
-    unavailable model.
+    on the scorer's key ``aggregate``. If the measure is a single value, the value is in f1. For gold answers,
+    best_docno and best_in_context are null; n_near_copies is null except for unseen sets. Rows are sorted by query (in
+    the order of the references' file), ordering, k, seed and references. Raises InputError for contradictory input or
+    an unavailable model.
     """
     scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
     zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
@@ -145,8 +145,8 @@ def query_rows(
 
     ``scored``: the query's answers and scores. ``contexts``: the docnos in each context, by (ordering, k). ``shown``:
     for each passage, which references the passage reveals, as a bool array (references,). ``baseline``: zero-shot cells
-    for which only the rows on unseen sets are returned; the others are in `zeroshot`'s table. ``unseen``: whether there
-    are unseen sets (gold answers have none).
+    for which only the rows on unseen sets are returned; all other rows are in `zeroshot`'s table. ``unseen``: whether
+    there are unseen sets (gold answers have none).
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())

@@ -82,8 +82,8 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
 
     The value is null for answers that haven't been scored yet. AutoJudge's means over topics are skipped. Assessors'
     names that differ only in case or whitespace are treated as one person. Raises InputError for a malformed record, a
-    value outside the scale or a sampling probability outside (0, 1], if only some records have a probability, if
-    ``scored`` names none of several measures, or if there are no scores.
+    value outside the scale or a sampling probability outside (0, 1], if only some records have a probability, if the
+    file has several measures and ``scored`` names none, or if it has no scores.
     """
     kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -217,7 +217,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Complete each score's cell with defaults: the only generator, retriever and k, first seed, descending order.
+    """Fill in each score's missing generator, retriever or k if the grid has only one, and default seed and ordering.
 
     Zero-shot scores (retriever `zeroshot`, or k = 0) get ordering `none` and k = 0. Raises InputError if a score has no
     generator, retriever or k although the grid has several, or if an assessor scored an answer twice.

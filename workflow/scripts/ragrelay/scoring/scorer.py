@@ -57,7 +57,7 @@ class Measure(Protocol):
             JSON values for the receipt.
 
         Raises:
-                        InputError: The measure would ignore too many of the references' words.
+            InputError: The measure would ignore too many of the references' words.
         """
 
     def check_answers(self, answers: Iterable[str]) -> None:
@@ -67,7 +67,7 @@ class Measure(Protocol):
             answers: The answers' texts, which are read only for this check.
 
         Raises:
-                        InputError: The measure would ignore too many of the answers' words.
+            InputError: The measure would ignore too many of the answers' words.
         """
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:

@@ -54,7 +54,7 @@ class Sentence(NamedTuple):
 
 
 class Citations(NamedTuple):
-    """An answer's text without citations, the citations' places and numbers, and brackets that weren't recognised."""
+    """An answer's text without citations, the citations' positions and numbers, and all unrecognised brackets."""
 
     text: str
     places: list[int]

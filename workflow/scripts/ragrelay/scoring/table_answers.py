@@ -9,7 +9,7 @@ from ragrelay.scoring.answer_cells import answer_hashes
 
 
 class TableAnswers:
-    """The answers in a table (the file ``path``) to the queries in ``qids``.
+    """The answers to the queries in ``qids``, read from a table (the file ``path``).
 
     ``keys`` has a row per non-null answer; the columns are ``columns`` (which must include qid) and answer_hash.
     """

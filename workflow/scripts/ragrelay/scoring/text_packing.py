@@ -1,4 +1,4 @@
-"""Encode texts in blocks of fixed size, each on one core, so that embeddings don't depend on the other texts."""
+"""Encode texts in blocks of fixed size, one core per block, so that embeddings don't depend on the other texts."""
 
 from bisect import bisect_left, insort
 from collections import defaultdict
@@ -218,7 +218,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """Compute attention within each text. A text's distances are the top-left corner of ``relative_pos``."""
+        """Compute attention within each text, with token distances from the top-left corner of ``relative_pos``."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         attended = torch.zeros_like(hidden_states)
         for rows in _texts():

@@ -1,4 +1,4 @@
-"""Show on a page how a judge's scores for answers or passages depend on order and length, as a table and sentences."""
+"""Build a page's table and sentences on how a judge's scores for answers or passages depend on order and length."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ LABELS = {
 
 
 class Wording(NamedTuple):
-    """The words for a sentence about a judge that scores answers, or about a judge that scores passages."""
+    """The words used in sentences about a judge of answers, or about a judge of passages."""
 
     noun: str
     an: str

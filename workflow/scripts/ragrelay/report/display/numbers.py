@@ -19,7 +19,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def decimals(numbers: Iterable[float | None], digits: int, apart: float = 0.0) -> int:
-    """Return the fewest decimals, at least ``digits``, at which no nonzero number rounds to 0 or to ``apart``."""
+    """Return how many decimals (at least ``digits``) keep nonzero numbers from being rounded to 0 or to ``apart``."""
     sizes = [abs(one) for one in numbers if one is not None and math.isfinite(one) and abs(one) > ROUNDING]
     return min(range(digits, MOST_DIGITS + 1), key=lambda few: sum(round(size, few) in (0.0, apart) for size in sizes))
 

@@ -1,4 +1,4 @@
-"""Render a study's pages as self-contained HTML files: styles, scripts, charts and tables, with a shared header."""
+"""Render a study's pages as self-contained HTML files (styles, scripts, charts and tables) with a shared header."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

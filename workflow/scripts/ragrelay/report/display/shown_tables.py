@@ -38,7 +38,7 @@ class ShownTables:
         Args:
             paths: The tables' paths, keyed by table name.
             keys: The values of the wildcards in the paths.
-                        params: The return value of the annex's ``page_params``.
+            params: The return value of the annex's ``page_params``.
         """
         return cls(keys, {name: read_table(paths[name], columns) for name, columns in cls.COLUMNS.items()}, params)
 

@@ -1,4 +1,4 @@
-"""Build the plain tables on pages, which contain only text and which readers can sort and filter."""
+"""Build plain tables for pages: cells contain only text, and readers can sort and filter the rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -40,5 +40,5 @@ class Faithfulness(JudgeScorer):
         return [JudgeQuestion({"passages": case.passages, "sentence": text}) for text in texts]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the mean share of yes (relative to yes or no) over the sentences, or null for no sentences."""
+        """Return the sentences' mean share of yes (relative to yes or no), or null if there are no sentences."""
         return [pl.col("shares").list.get(0).mean().alias("f1")]

@@ -83,7 +83,7 @@ class Nuggets(JudgeScorer):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that lists come from a readable file or from a generator (not both), and that all keys are valid."""
+        """Check that nuggets come from a readable file or from a generator (not both), and that all keys are valid."""
         super().check(place, study)
         if (self.path is None) == (self.written_by is None):
             found = "both path and written_by" if self.path else "neither path nor written_by"
@@ -117,7 +117,7 @@ class Nuggets(JudgeScorer):
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:
-        """Return the generator that judges answers and, if there is one, the generator that writes the lists."""
+        """Return the generator that judges answers and, if there is one, the generator that writes the nuggets."""
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
