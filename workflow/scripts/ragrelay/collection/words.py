@@ -101,5 +101,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return [word], the tokens in measures that split texts at spaces, or [] if the word's script has no spaces."""
+    """Return the word as one token, as when texts are split at spaces; [] if the word's script has no spaces."""
     return [] if UNSPACED.fullmatch(word) else [word]

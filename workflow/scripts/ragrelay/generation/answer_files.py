@@ -112,7 +112,7 @@ def view_answers(
 
 
 def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count missing answers by reason, prompts of unknown length, thoughts cut at their budget or left in answers."""
+    """Count missing answers (by reason), prompts of unknown length, and thoughts that were cut or left in answers."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     uncounted = rows["prompt_tokens"].null_count()

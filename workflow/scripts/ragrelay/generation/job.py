@@ -74,7 +74,7 @@ def generate_answers(
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
     out, so that other retrievers' answers are still generated. If every retriever has such a prompt, InputError is
-    raised before the engine starts. With ``leaves_out`` and over_window truncate, the error isn't raised; jobs that
+    raised before the engine starts. With ``leaves_out`` and `over_window: truncate`, this error isn't raised; jobs that
     read the answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors
     by prompt_id), seconds, engine, counts by engine (see count_makers), and tokens.
     """

@@ -126,7 +126,7 @@ class AttentionBackends:
 def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tensor) -> torch.Tensor:
     """Apply each row's repetition penalty to the row's ``recent`` tokens (n × window) in ``logits`` (n × vocabulary).
 
-    Positive logits are divided by the penalty, negative logits are multiplied by it. A token is penalised once, even if
+    Positive logits are divided by the penalty; negative logits are multiplied by it. A token is penalised once, even if
     it occurs several times (as in llama.cpp's ``llama_sample_repetition_penalties``). Changes ``logits`` in place.
     """
     gathered = logits.gather(1, recent)

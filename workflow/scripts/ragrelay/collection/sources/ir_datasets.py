@@ -23,7 +23,7 @@ class IrDatasets(DatasetSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the dataset is in the catalogue, and that the answers file exists and is needed."""
+        """Check that the dataset is in the catalogue, and that an answers file, if set, exists and is needed."""
         super().check(place, study)
         if not is_catalogued(self.id):
             raise InputError(f"{place}.id'", repr(self.id), "an id in the ir_datasets catalogue")

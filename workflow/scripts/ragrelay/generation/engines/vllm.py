@@ -250,7 +250,7 @@ class Vllm(Generator):
 def bfloat16_slowness() -> float:
     """Return the time for a matrix product in bfloat16 divided by the time in float32.
 
-    The ratio is measured, because a processor's instruction set doesn't show whether oneDNN uses it well.
+    The ratio is measured, because a processor's instruction set doesn't show how fast oneDNN is with bfloat16.
     """
     import torch
 
