@@ -38,7 +38,7 @@ class GenerationRule(TypedDict):
 
 
 LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
-"""Maps the name of each count of left-out data to its stage, its files' path pattern, and the files themselves."""
+"""Maps the name of each count of left-out data to a stage, a path pattern, and the paths of files with the count."""
 
 
 class ReportedStudy(Protocol):
@@ -144,7 +144,7 @@ class Annex:
 
     @property
     def name(self) -> str:
-        """The annex's name, taken from its folder or its package's entry point."""
+        """The annex's name, taken from the folder's name or the package's entry point."""
         return next(name for name, package in packages().items() if package == self.package)
 
     @property

@@ -36,7 +36,7 @@ TYPES = {
     "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
     "bool_type": "true or false",
 }  # fmt: skip
-"""The type that messages say is expected, for each of pydantic's errors about a wrong type."""
+"""Maps each of pydantic's errors about a wrong type to the expected type, as named in messages."""
 
 
 class RefusedError(ValueError):

@@ -7,8 +7,8 @@ Consecutive parts can be joined. A joined part has the timestamp of the first or
 the same rows. A file ``<part>.json``, written before the joined part, lists the original parts. Readers ignore the
 original parts as soon as the joined part exists. A day later, the original parts are removed.
 
-A part's bytes are hashed when the part is added to the store's index (see part_index), and rehashed by each job that
-opens the part. Jobs only open the parts that contain the keys they need.
+To detect damage, a part's bytes are hashed when the part is added to the store's index (see part_index), and again by
+each job that opens the part. Jobs only open the parts that contain the keys they need.
 """
 
 import hashlib

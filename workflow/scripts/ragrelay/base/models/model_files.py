@@ -1,8 +1,8 @@
 """Check that a model's files are complete and that the libraries support its type, before the model is loaded.
 
-At startup, only the beginning and end of each file are read; ``tokenizer.json`` is read completely when it is hashed. A
-type is supported if it appears in the source file where a library lists model types. Importing the library to find out
-would take seconds.
+At startup, only the beginning and end of each file are read; ``tokenizer.json`` is read completely when hashed. A type
+is supported if it appears in the source file where a library lists model types. Importing the library to find out would
+take seconds.
 """
 
 import functools

@@ -48,7 +48,7 @@ ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
 
 
 PERMUTATIONS = "permutations"
-"""In the grid, stands for all permutations of k passages, for each k; each one is an ordering with its own cell."""
+"""In the grid, stands for all permutations of k passages, for each k. Each permutation has a separate cell."""
 MOST_PERMUTED = 4
 _PREFIX = "permutation_"
 
@@ -56,7 +56,7 @@ _PREFIX = "permutation_"
 def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
     """Replace ``permutations`` in ``orderings`` with all permutations for each k in ``ks``, largest k first.
 
-    ``permutation_312`` puts the passage at rank 3 first, followed by ranks 1 and 2; it only applies to k = 3.
+    ``permutation_312`` puts the passage at rank 3 first, followed by ranks 1 and 2. The ordering only applies to k = 3.
     """
     names = []
     for ordering in orderings:

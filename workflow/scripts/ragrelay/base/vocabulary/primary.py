@@ -17,7 +17,7 @@ class PrimaryFields(TypedDict):
 
 
 class Primary(NamedTuple):
-    """The primary comparison: a pair of retrievers and the cell in which they are compared."""
+    """The primary comparison: two retrievers, and the ordering, k, references, measure and scorer used."""
 
     retriever: str
     reference: str

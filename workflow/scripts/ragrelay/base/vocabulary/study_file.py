@@ -11,7 +11,7 @@ GPU_NAMES = ("gpu", "gres")
 
 
 class StudyFile(str):
-    """The path pattern of a result file. It begins with ``<results>/`` and may contain wildcards."""
+    """The path pattern of a result file. The pattern begins with ``<results>/`` and may contain wildcards."""
 
     rule: str
     """The name of the rule that writes the file; several names are separated by commas."""

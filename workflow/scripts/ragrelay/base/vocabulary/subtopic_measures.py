@@ -1,8 +1,8 @@
 """Compute subtopic measures at every k.
 
 StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. Names and parameters are those of ir_measures.
-We don't use pyndeval, the provider in ir_measures, because it accepts only cutoffs up to 20 and one alpha or relevance
-level per call, and its values may exceed 1.
+We don't use ir_measures' provider, pyndeval, whose values may exceed 1 and which accepts only cutoffs up to 20 and one
+alpha or relevance level per call.
 """
 
 import functools
