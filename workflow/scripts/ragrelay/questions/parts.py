@@ -54,8 +54,8 @@ def read_parts(
     """Call the question's function ``read``, and return the contents of the files to write.
 
     The last of ``parts`` describes the table, and the others describe requests. For these requests, the question's
-    function ``ask`` recreates the rows, which are written to ``asked_file`` unless that is None. Raises InputError if a
-    reply isn't stored, or RequestError if the receipt (input ``receipt``) says that a part's requests were impossible.
+    function ``ask`` recreates the rows, which are written to ``asked_file`` unless ``asked_file`` is None. Raises
+    InputError if a reply isn't stored, or RequestError if, according to the receipt, a part's requests were impossible.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)

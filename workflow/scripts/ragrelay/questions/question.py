@@ -8,10 +8,10 @@ many parts: all parts for the same generator, unless ``ask_key`` separates them.
 jobs:
 
 - ``ask(job, asker)`` sends the requests for a part. It returns the rows (with the columns of ``asked``, or None) and
-  the receipt. The reading job calls ``ask`` again to recreate the rows and the receipt, with an asker that only reads
-  the stores.
-- ``plan(job, asker)`` counts a part's requests for the plan. If the rows don't depend on replies, ``plan`` is ``ask``,
-  called with an asker that only counts.
+  the receipt. The job that reads the replies calls ``ask`` again to recreate the rows and the receipt, with an asker
+  that only reads the stores.
+- ``plan(job, asker)`` counts a part's requests for the plan. If the rows don't depend on replies, ``plan`` can be the
+  same function as ``ask``, called with an asker that only counts requests.
 - ``read(job, receipt, cache_dir)`` reads the stores and returns the contents of the files in ``made``, by name.
 
 Jobs are rerun if these functions or code used by them change; for your own module, any change reruns the jobs. Modules
@@ -280,7 +280,7 @@ class Question(ABC):
         return {}
 
     def job_path(self) -> str:
-        """Return the wildcards of the job that sends the requests as a path, for the receipt and the log file.
+        """Return the wildcards of the job that sends the requests, joined to a path for the receipt and the log file.
 
         Returns:
             The path, with wildcards in braces.

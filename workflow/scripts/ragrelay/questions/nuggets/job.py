@@ -34,7 +34,7 @@ Start = Callable[[GeneratorEntry, int | None], EngineInJob]
 
 
 class Stores:
-    """Answer stores for two attempts at nugget lists; without ``start``, all lists must be stored already."""
+    """Answer stores for two attempts at nugget lists; if ``start`` is None, all lists must already be stored."""
 
     def __init__(self, definitions: Sequence[GeneratorEntry], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start

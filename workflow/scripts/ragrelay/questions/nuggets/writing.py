@@ -121,7 +121,7 @@ class Lists:
 
 
 def keys(asked: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct requests in ``asked``, with the columns that generation.requests needs."""
+    """Return the distinct requests in ``asked``, with the columns required by generation.requests."""
     size = pl.col("prompt", "system").str.len_bytes().cast(pl.Int64)
     keyed = asked.unique(KEY, keep="first", maintain_order=True)
     return keyed.with_columns(retriever=pl.lit(""), size=pl.sum_horizontal(size))
