@@ -53,7 +53,7 @@ def battle_strengths_table(study: BattleShown, most_rows: int | None = None) -> 
 
 
 def battle_judges_table(study: BattleShown, most_rows: int | None = None) -> Table:
-    """Show a panel's win rates when each judge is left out, and the agreement between judges."""
+    """Show a panel's win rates when each judge is left out in turn, and the agreement between judges."""
     return table_of(
         study["battle_judges"], name("quantity"), *PAIR, name("judge"), name("other"), between("value", "value"),
         name("verdict"), numeric("queries", "n", count), most=most_rows,

@@ -280,7 +280,7 @@ def judge_rows(fight: Fight) -> Iterator[dict[str, object]]:
         fight: The battle.
 
     Yields:
-        The win rate per pair of systems and left-out judge, then Cohen's κ for each pair of judges.
+        Win rates for each pair of systems and left-out judge, then Cohen's κ for each pair of judges.
     """
     for pair in fight.pairs:
         for name, part in parts(fight, fight.primary, pair):

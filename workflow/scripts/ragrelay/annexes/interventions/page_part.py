@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[EffectStudy]:
-    """Return the effects for each section of the page. ``params``: the result of the annex's page_params."""
+    """Return the effects for each section of the page. ``params``: the annex's values for the page."""
     return EffectStudy.each(files, params)
 
 

@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[MeasuresShown]:
-    """Return the comparison of measures for each section. ``params``: the result of the annex's page_params."""
+    """Return the comparison of measures for each section. ``params``: the annex's values for the page."""
     return MeasuresShown.each(files, params)
 
 

@@ -10,7 +10,7 @@ from ragrelay.report.display.shown_tables import ShownTables
 
 
 class PeopleStudy(ShownTables):
-    """Human scores of a dataset's answers. ``params``: the value of rules.People.drawn."""
+    """Human scores of a dataset's answers. ``params``: values for the page (see rules.People.drawn)."""
 
     COLUMNS: ClassVar = {
         "people_estimates": ESTIMATES,

@@ -12,7 +12,7 @@ from ragrelay.report.display.tables import Column, Table
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[ProcessingStudy]:
-    """Return the data for each section of the page. ``params``: the value of rules.Processing.params."""
+    """Return the data for each section of the page. ``params``: values for the page (see rules.Processing.params)."""
     return read_processing(files, params)
 
 

@@ -61,7 +61,7 @@ class ProcessingStudy:
 
 
 def read_processing(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ProcessingStudy]:
-    """Read the data about processors for each section. ``given``: the value of rules.Processing.params."""
+    """Read the data about processors for each section. ``given``: values for the page (see rules.Processing.params)."""
     if given is None:
         return []
     studies = []

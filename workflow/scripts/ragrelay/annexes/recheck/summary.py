@@ -76,7 +76,7 @@ def equality(answers: pl.DataFrame) -> dict[str, object]:
 def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = None) -> dict[str, object]:
     """Compute how scores changed (columns CHANGES). ``scores`` has columns scores.COLUMNS.
 
-    The interval is computed with analysis.mean_tests, over queries or, if given, over ``clusters``.
+    The interval is computed with analysis.mean_tests, over queries or, if ``clusters`` is given, over clusters.
     """
     both = scores.drop_nulls(["then", "now"]).with_columns(difference=pl.col("now") - pl.col("then"))
     of_query = both.group_by("qid", maintain_order=True).agg(pl.col("then", "now", "difference").mean())

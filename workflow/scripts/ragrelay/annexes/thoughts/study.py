@@ -22,7 +22,7 @@ CENSORED_SHARE = pl.when(THOUGHTS > 0).then(CENSORED / THOUGHTS)
 
 
 class ThoughtStudy(ShownTables):
-    """A generator's thoughts about a dataset's queries. ``params``: the value of rules.Thoughts.drawn."""
+    """A generator's thoughts about a dataset's queries. ``params``: values for the page (see rules.Thoughts.drawn)."""
 
     COLUMNS: ClassVar = {"thoughts": COLUMNS, "thought_differences": DIFFERENCE_COLUMNS}
 
