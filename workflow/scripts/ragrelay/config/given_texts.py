@@ -16,7 +16,7 @@ NULL = "None"
 
 
 def with_types(config: Mapping[str, Any], given: Mapping[str, object]) -> Mapping[str, Any]:
-    """Return ``config`` with strings from ``given`` converted to numbers, booleans and null where the key allows them.
+    """Return ``config`` with strings from ``given`` converted to numbers, booleans or null if the key accepts them.
 
     ``given``: the values from Snakemake's command line, nested under a key if the workflow is used as a module. Other
     strings in ``config`` stay unchanged, because YAML files already distinguish strings from numbers.

@@ -1,6 +1,6 @@
 """Store hashes when cached files are written, and check the hashes when the files are used.
 
-If a file was cached by an older version, hashes are stored when the file is first used.
+If an older version cached a file without hashes, the hashes are stored when the file is first used.
 """
 
 import hashlib
