@@ -163,7 +163,7 @@ def signed(text: str) -> str:
 
 
 def apart(labels: list[Row], floor: float, line: float = LINE) -> None:
-    """Move labels so that they are at least ``line`` pixels apart and above ``floor``. Labels keep their order."""
+    """Move ``labels`` until they are at least ``line`` pixels apart and above ``floor``. Labels keep their order."""
     labels.sort(key=lambda label: label["y"])
     for place, label in enumerate(labels):
         if place:

@@ -1,4 +1,4 @@
-"""Draw figures for a paper (one or two columns wide): mean P, differences per query, and P by dose of relevance."""
+"""Draw figures for a paper (one or two columns wide): mean P, differences per query, and P by relevance dose."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Write the headings of a section's parts as sentences that state the main finding."""
+"""Write the headings of a section's parts, each as a sentence that states the part's main finding."""
 
 import polars as pl
 

@@ -28,7 +28,7 @@ def utilities(section: Section) -> pl.DataFrame:
 
 
 def queries_of(section: Section) -> pl.DataFrame:
-    """Return the utility and the measure of each query that has both; columns CONTEXT, qid, measured, utility."""
+    """Return the queries that have both a utility and a measure value; columns CONTEXT, qid, measured, utility."""
     ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
     return (
         utilities(section)

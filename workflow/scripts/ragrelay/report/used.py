@@ -44,7 +44,7 @@ class Benchmarks:
 
 
 def jobs_used(benchmarks: Benchmarks) -> pl.DataFrame:
-    """Return the resources that each rule's jobs used in the last run, with a row per rule.
+    """Return a table of the resources used by jobs in the last run, with a row per rule.
 
     - jobs, hours: number of jobs and their total time
     - gpu_hours: total time × GPUs, for rules with an engine; planned: GPU-hours estimated in the last plan

@@ -56,7 +56,7 @@ def as_processed(section: Section, names: Iterable[str]) -> str:
 
 
 def equal_length(facts: Facts) -> list[str]:
-    """State the primary pair's estimated difference at equal answer length, if available. It affects no verdict."""
+    """State the primary pair's estimated difference at equal answer length, if available. No verdict uses it."""
     row = facts.primary
     if row is None or row.equal_length_low is None:
         return []

@@ -34,7 +34,7 @@ def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the distinct 5-grams of lower-case words. A shorter text is one n-gram; a text without words has none."""
+    """Return the distinct 5-grams of lower-case words, or a single n-gram if the text has 1 to 4 words."""
     words = WORDS.findall(plain(text).lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])

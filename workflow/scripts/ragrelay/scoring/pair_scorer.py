@@ -75,7 +75,7 @@ class PairScorer(MeasuredScorer):
         return None
 
     def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
-        """Prepare the scorer for use, without a cache and on a single core.
+        """Prepare the scorer for use. The cache and further threads aren't used.
 
         Args:
             cache_dir: Unused.

@@ -18,7 +18,7 @@ def score_panel(
     """Average the scores from ``judges``, for the answers that were scored by every judge in the panel.
 
     All other answers are left out; otherwise, retrievers would be compared on the scores of different judges. Means
-    without one judge use the same answers as the mean over all judges.
+    that leave out a judge use the same answers as the mean over all judges.
 
     Args:
         tables: Each judge's score table (SCHEMA) for a single retriever.

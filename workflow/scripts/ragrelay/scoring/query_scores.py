@@ -1,4 +1,4 @@
-"""Score answers against all references, add the scores to the store, and read them in batches of queries."""
+"""Score answers against all references, add the scores to the store, and read the scores in batches of queries."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

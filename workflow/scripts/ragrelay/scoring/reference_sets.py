@@ -66,7 +66,7 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
 def references_for(scorer: Mapping[str, object], path: str | Path) -> dict[str, QueryReferences]:
     """Read a scorer's references: gold answers if the definition says `references: gold`, otherwise judged passages.
 
-    Texts are composed (NFC).
+    Texts are normalised to NFC.
     """
     queries = read_gold(path) if scorer.get("references") == "gold" else read_references(path)
     texts = {qid: list(map(composed, query.texts)) for qid, query in queries.items()}

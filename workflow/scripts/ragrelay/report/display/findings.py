@@ -80,7 +80,7 @@ def counts(row: Mapping[str, Any]) -> str:
 
 
 def needed(text: str) -> str:
-    """Rewrite a table's remark for use in a sentence: `, 12 needed` at its end becomes `, but 12 are needed`."""
+    """Rewrite a table's remark for use in a sentence: `, 12 needed` at the end becomes `, but 12 are needed`."""
     text = text.replace("1 of 1 queries have", "the only query has")
     text = re.sub(r"differ from the most frequent (\w+)", r"have \1 values other than the most frequent one", text)
     return re.sub(r", (\S+) needed(?=\)?$)", r", but \1 are needed", text)

@@ -183,6 +183,6 @@ def modules(outputs: Iterable[Output]) -> list[str]:
 
 
 def resolve(name: str) -> Any:
-    """Import and return the object ``module:name``. Raises ImportError or AttributeError if it doesn't exist."""
+    """Import and return the object ``module:name``. Raises ImportError or AttributeError if the name doesn't exist."""
     module, _, inside = name.partition(":")
     return getattr(import_module(module), inside)

@@ -85,7 +85,7 @@ def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
     """Compute the length of the longest common subsequence, by dynamic programming on the bits of integers.
 
     Source: Hyyrö, Bit-Parallel LCS-Length Computation Revisited, AWOCA 2004. The time is proportional to the product of
-    the lengths, but about 100 times shorter than with a table: two texts of 10^5 words take seconds.
+    the lengths, but about 100 times shorter than with a table of numbers: two texts of 10^5 words take seconds.
     """
     places: dict[str, list[int]] = {word: [] for word in set(one) & set(other)}
     shared = [word for word in one if word in places]

@@ -16,8 +16,8 @@ WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
 class Support(JudgeScorer):
     """For each sentence with a citation (such as `[2]` in the text, or a citation in a TREC RAG file), a generator
     judges whether the cited passage supports the sentence fully (1), partially (0.5) or not at all (0). The sentence's
-    score is the mean of these values, weighted by the judge's probabilities of the three words. Precision is the mean
-    score over sentences with a citation, and recall is the mean over all sentences, as in TREC RAG (Thakur et al.,
+    score is the mean of these values, weighted by the judge's probabilities of full, partial and none. Precision is the
+    mean score over sentences with a citation, and recall is the mean over all sentences, as in TREC RAG (Thakur et al.,
     2025). Zero-shot answers have no context and therefore no score, so utility isn't defined.
     """
 
