@@ -147,12 +147,12 @@ class Difference(Fact):
 
     @property
     def better(self) -> bool:
-        """Whether ``retriever``'s answers are significantly better."""
+        """Whether ``retriever``'s answers are significantly better than ``against_retriever``'s."""
         return self.verdict in SAY_BETTER
 
     @property
     def worse(self) -> bool:
-        """Whether ``retriever``'s answers are significantly worse."""
+        """Whether ``retriever``'s answers are significantly worse than ``against_retriever``'s."""
         return self.verdict in SAY_WORSE
 
 

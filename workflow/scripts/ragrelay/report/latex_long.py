@@ -1,4 +1,4 @@
-"""Write the tables of correlations and significance tests as LaTeX tables that can continue on further pages."""
+"""Write the tables of correlations and significance tests as LaTeX tables that can span several pages."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

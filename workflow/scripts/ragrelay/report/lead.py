@@ -40,7 +40,7 @@ def size(sections: Sequence[Section]) -> str:
 
 
 def scope(section: Section) -> str:
-    """State which k, ordering and references the first screen uses."""
+    """State which k, ordering and references are used on the first screen."""
     ordering, k, references, _ = section.lead.values()
     left = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     if section.primary and not {*section.primary[:2]} <= {*section.rankings}:

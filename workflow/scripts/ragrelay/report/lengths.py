@@ -1,4 +1,4 @@
-"""Plot answer lengths and how answers end, against k."""
+"""Plot, against k, how long answers are and how they end."""
 
 import altair as alt
 import polars as pl

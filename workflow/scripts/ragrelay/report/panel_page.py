@@ -50,7 +50,7 @@ def _estimate(row: Mapping[str, Any]) -> str:
 
 
 def panel_finding(section: Section) -> str:
-    """State whether the primary pair's verdict depends on one judge, if the scorer is a panel."""
+    """State whether the primary pair's verdict depends on any single judge, if the scorer is a panel."""
     if not (rows := _of_pair(section)):
         return ""
     pair = section["systems"].filter(role=PRIMARY).row(0, named=True)

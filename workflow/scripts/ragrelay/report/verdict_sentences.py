@@ -165,7 +165,7 @@ def gains(rows: list[Row]) -> list[str]:
 
 
 def flags(section: Section) -> list[str]:
-    """Warn about cells where mean utility and mean gain have opposite signs or one query dominates mean utility."""
+    """Warn about cells where mean utility and gain have opposite signs, or where one query dominates mean utility."""
     of_grades = section["gain"].filter(pl.col("references").is_in(section.grades))
     cells = distinct(section.ordered(of_grades), ("retriever", "ordering", "references"))
     sentences, of = list[str](), " of retriever, ordering, k and references"

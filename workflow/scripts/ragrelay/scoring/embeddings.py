@@ -1,4 +1,4 @@
-"""Token embeddings of many texts, stored in three flat arrays: in memory, memory-mapped or on a GPU."""
+"""Token embeddings of many texts, stored in three flat arrays that are in memory, memory-mapped or on a GPU."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,5 +28,5 @@ class TokenEmbeddings:
 
     @property
     def lengths(self) -> np.ndarray:
-        """The number of tokens in each text, [n], int64."""
+        """The number of tokens in each text, as an int64 array [n]."""
         return np.diff(self.offsets)

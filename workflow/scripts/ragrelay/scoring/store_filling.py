@@ -29,7 +29,7 @@ KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 
 
 class Answers(Protocol):
-    """Answers to score. ``keys`` has a row per answer, with columns qid, answer_hash and possibly others."""
+    """Answers to score. ``keys`` has a row per answer, with columns qid, answer_hash and possibly more."""
 
     keys: pl.DataFrame
 

@@ -1,4 +1,4 @@
-"""Build the sentences of a page's answers, warnings and findings, and the remarks that qualify them."""
+"""Build sentences for a page's answers, warnings and findings, and remarks that qualify these sentences."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -87,7 +87,7 @@ def needed(text: str) -> str:
 
 
 def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
-    """Return a row's remark as a sentence about ``name``, unless the row has no remark or has too few queries."""
+    """Return a row's remark (if any) as a sentence about ``name``, or an empty string if there are too few queries."""
     if row["verdict"] == TOO_FEW or not row["remark"]:
         return ""
     head, _, why = row["remark"].partition(":")

@@ -72,7 +72,7 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """Build the table of the bias checks of the section's scorer, one per row."""
+    """Build the table of the section scorer's bias checks, with one check per row."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 

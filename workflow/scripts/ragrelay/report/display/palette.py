@@ -25,7 +25,7 @@ class Look:
 
 
 def looks(retrievers: Sequence[str]) -> dict[str, Look]:
-    """Assign a look to each retriever, based only on the names and their order.
+    """Assign a look to each retriever, based only on the retrievers' names and order.
 
     ``rel`` is green, ``nrel`` is grey, and the other retrievers share the remaining colours. Retrievers with the same
     colour still differ in dash pattern or symbol.

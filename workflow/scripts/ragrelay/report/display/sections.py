@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import Look, looks
 
 
 class Dose(NamedTuple):
-    """The number of relevant passages in a retriever's contexts, set by design, and the kind of the other passages."""
+    """The number of relevant passages that a retriever puts in every context, and the kind of the other passages."""
 
     relevant: int
     others: str

@@ -1,4 +1,4 @@
-"""The tables from which an annex builds its page, for one set of wildcards such as a dataset and generator."""
+"""The tables from which an annex builds its page, for one set of wildcard values (such as dataset and generator)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.columns import Columns, read_table
 
 @dataclass(frozen=True)
 class ShownTables:
-    """An annex's result tables for one set of wildcards. Subclasses declare the tables' columns in ``COLUMNS``."""
+    """An annex's result tables for one set of wildcard values. Subclasses declare the columns in ``COLUMNS``."""
 
     COLUMNS: ClassVar[Mapping[str, Columns]]
     """The columns of each result table, by its name; the first table has a file for every unit."""
@@ -33,7 +33,7 @@ class ShownTables:
 
     @classmethod
     def read(cls, paths: Mapping[str, str | Path] | Any, keys: Mapping[str, str], params: Any = None) -> Self:
-        """Read the tables for one set of wildcards.
+        """Read the tables for one set of wildcard values.
 
         Args:
             paths: The tables' paths, keyed by table name.
@@ -44,7 +44,7 @@ class ShownTables:
 
     @classmethod
     def each(cls, files: Mapping[str, KeyedFiles], params: object = None) -> list[Self]:
-        """Read the tables for every set of wildcards. Return an empty list if the study has no such tables."""
+        """Read the tables for every set of wildcard values. Return an empty list if the study has no such tables."""
         first = next(iter(cls.COLUMNS))
         units = files[first].keyed if first in files else []
         return [cls.read({name: files[name].of(keys) for name in cls.COLUMNS}, keys, params) for keys, _ in units]

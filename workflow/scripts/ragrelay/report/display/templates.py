@@ -16,7 +16,7 @@ FOLDER = ROOT / "workflow" / "report"
 
 
 def environment(folder: Path) -> jinja2.Environment:
-    """Return a Jinja environment for templates in ``folder``, in the core and in the annexes.
+    """Return a Jinja environment that finds templates in ``folder``, in the core and in the annexes.
 
     The environment escapes text and raises an error for undefined names.
     """
