@@ -97,7 +97,7 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str,
 
 
 def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: Iterable[str] = ()) -> list[str]:
-    """Return the warnings to print at the end of a run: on missing answers, on the data, and the given ``warnings``.
+    """Return the warnings to print at the end of a run: on missing answers and on the data, and ``warnings``.
 
     ``lengths``: the tables of answer lengths; ``counts``: left_out.json. An unreadable file only produces a warning.
     """

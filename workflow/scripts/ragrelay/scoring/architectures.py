@@ -1,7 +1,7 @@
 """List the encoder architectures that can encode several texts in one block, with a single matrix product.
 
-The last bits of a row in a matrix product depend on the number of rows, but not on other rows' values. All blocks have
-the same number of rows, so an embedding doesn't depend on the other texts in the block. Attention is computed per text.
+In a matrix product, a row's last bits depend on the number of rows, but not on other rows' values. All blocks have the
+same number of rows, so an embedding doesn't depend on the other texts in the block. Attention is computed per text.
 """
 
 from collections.abc import Mapping

@@ -125,7 +125,7 @@ def _onednn_computes_in(dtype: torch.dtype) -> bool:
 
 
 class InBlocks(nn.Module):
-    """A linear layer that processes ``rows`` rows at a time, so that a row's result is the same in longer blocks.
+    """A linear layer that processes ``rows`` rows at a time, so that a row's result doesn't depend on block length.
 
     The layer uses oneDNN, with weights arranged in advance for this number of rows, because torch's own float32 library
     reaches only half of a core's speed on AMD processors.

@@ -17,8 +17,8 @@ class Rouge(PairScorer):
 
     ROUGE compares words, word pairs, or the longest common subsequence. Precision is relative to the answer's words,
     and recall to the reference's words. Words consist of ASCII letters and digits only. References or answers are
-    refused if more than 5% of the words contain no such character, or if most words are cut at other letters. Source:
-    Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004.
+    refused if more than 5% of the words contain no such character, or if most words would be split at other letters.
+    Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004.
     """
 
     drops_letters: ClassVar[bool] = True
