@@ -26,7 +26,7 @@ class OverAll(NamedTuple):
 
 
 def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
-    """Return pooled answers over several generators and over all datasets, and notes on how to read the answers.
+    """Return the study's answers, pooled over generators and over all datasets, and notes on how to read the answers.
 
     ``pooled``: the table pooled.csv. Only questions that have a row in the table are answered.
     """
