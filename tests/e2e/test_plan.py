@@ -186,7 +186,8 @@ def test_with_a_budget_a_changed_study_is_planned_again(planned: Planned, tmp_pa
     study.write_config()
     refused = study.snakemake("all_answers", check=False)
     assert (
-        "config key 'budget': found a plan of " in refused.stderr and "older than the latest changes" in refused.stderr
+        "config key 'budget': found a plan from " in refused.stderr
+        and "older than the study's latest changes" in refused.stderr
     )
     study.snakemake("all_runs")
     assert set(study.planned("all_answers")) > {"generate_answers"}, "a dry run shows them"

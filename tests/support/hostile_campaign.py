@@ -257,7 +257,7 @@ UNUSUAL: list[Expected] = [
     ("gold answers of nobody", file("small/answers.jsonl", '{"qid": "q9", "answers": ["x"]}\n'), "none for any query"),
     ("queries in UTF-16", file(QUERIES, "q1\thow\nq2\tx\n".encode("utf-16")), "line 1: found byte"),
     ("blanks that are none in a qrels file", line(QRELS, "q1\u00a00\u00a0d3\u00a03"), "line 5: found 1 columns"),
-    ("a run of other passages", file(RUN, "q1 Q0 zz 1 1 t\nq2 Q0 zz 1 1 t\n"), "no docno with a text"),
+    ("a run of other passages", file(RUN, "q1 Q0 zz 1 1 t\nq2 Q0 zz 1 1 t\n"), "no docno that has a text"),
 ]  # fmt: skip
 FINE_ONES: list[Expected] = [
     ("a passage of a hundred thousand letters", line(PASSAGES, json.dumps({"doc_id": "d9", "text": LONG})), FINE),

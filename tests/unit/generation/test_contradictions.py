@@ -24,7 +24,7 @@ def read(tmp_path: Path, record: dict[str, Any], **said: Any) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("record", "said", "message"),
     [
-        ({"qid": "q1", "answer": "a", "qanswer": "b"}, {}, "an answer and a qanswer that differ"),
+        ({"qid": "q1", "answer": "a", "qanswer": "b"}, {}, "different texts in answer and qanswer"),
         ({"qid": "q1", "answer": "a", "k": 2}, {"k": 1}, "k 2, but the file's name says 1"),
         ({"qid": "q1", "answer": "a", "seed": "3"}, {"seed": 1}, "seed 3, but the file's name says 1"),
         ({"qid": "q1", "answer": "a", "retriever": "dl"}, {"retriever": "bm25"}, "retriever 'dl', but"),

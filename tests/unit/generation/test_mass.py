@@ -44,9 +44,9 @@ def test_more_than_a_tenth_or_the_mean_is_warned_of(
     assert found["of"] == {
         "judge": "j", "questions": len(known), "mean_mass": pytest.approx(sum(known) / len(known), abs=1e-4)
     }  # fmt: skip
-    assert [record.message.startswith(f"{WHAT}: {count} of {len(known)} (mean ") for record in caplog.records] == (
-        [True] if warned else []
-    )
+    assert [
+        record.message.startswith(f"{WHAT}: {count} of {len(known)} (mean probability ") for record in caplog.records
+    ] == ([True] if warned else [])
 
 
 def test_nothing_known_is_no_count() -> None:

@@ -73,5 +73,7 @@ def test_what_a_study_takes(collection: LocalCollection, tmp_path: Path) -> None
     thoughts = checked_passages([(str(thinking), {"thinking": ["[THINK]", "[/THINK]"]})], [5], collection)
     answers, _ = read_single_answers(thoughts, ["q1"], ranked, [5], "the files")
     assert answers.select("answer", "finish_reason").rows() == [(None, "thinking"), (None, "missing")]
-    with pytest.raises(InputError, match=r"the files: found 0 of 2 answers to ranked passages.*'q1', docno 'd2'"):
+    with pytest.raises(
+        InputError, match=r"the files: found none of the 2 answers to ranked passages.*'q1', docno 'd2'"
+    ):
         read_single_answers(rows, ["q1"], ranked.with_columns(docno=pl.lit("d8")).unique(), [5, 6], "the files")

@@ -62,7 +62,9 @@ def test_a_job_ends_at_the_first() -> None:
     """The answers before it are kept; nothing more is asked for."""
     asked = rows(["Tea.", None, "<think>A leaf?</think>Tea.", "Tea."])
     found = []
-    with pytest.raises(InputError, match=r"^generator of model 'm': found no key thinking, although .* prompt p2 has"):
+    with pytest.raises(
+        InputError, match=r"^generator of model 'm': found no key 'thinking', although .* prompt p2 has"
+    ):
         found += [row["prompt_id"] for row in accepted(asked, {"model": "m"}, False)]
     assert next(asked, None) is None
     assert len(list(accepted(rows(["</think>Tea."]), {"model": "m", "thinking": "none"}, False))) == 1
@@ -107,7 +109,7 @@ def test_imported_answers(tmp_path: Path, name: str, single: bool) -> None:
         return answer_rows([(str(path), values)], single)["answer"].to_list()
 
     with pytest.raises(
-        InputError, match=rf"{name}, (line|row) \d: found no key thinking, although .* has the thought mark '<think>'"
+        InputError, match=rf"{name}, (line|row) \d: found no key 'thinking', although .* has the thought mark '<think>'"
     ):
         read()
     with pytest.raises(InputError, match="found a different key thinking"):

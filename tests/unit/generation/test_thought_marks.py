@@ -114,7 +114,7 @@ def test_a_thought_that_the_chat_template_ends(
 
 def test_what_the_lines_say(generator: dict[str, Any], model: Path, tmp_path: Path) -> None:
     add_tokens(model, {"<think>": False, "[THINK]": True})
-    both = '["<think>", "</think>"] or ["[THINK]", "[/THINK]"], or none if answers have no thoughts'
+    both = '["<think>", "</think>"] or ["[THINK]", "[/THINK]"], or none if the answers contain no thoughts'
     assert start_refusal(generator, tmp_path) == (
         f"key 'generators.lm.thinking': found nothing, while the tokenizer in {tmp_path / 'model'} has the "
         f"thought mark '<think>'; expected {both}"

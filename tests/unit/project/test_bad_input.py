@@ -54,7 +54,7 @@ def read(folder: Path, name: str) -> object:
         (
             "queries.tsv",
             b"q1\x00\tone\n",
-            ["line 1", r"qid 'q1\x00', whose character 3 is U+0000", "visible"],
+            ["line 1", r"qid 'q1\x00', in which character 3 is U+0000", "visible"],
         ),
         ("queries.tsv", b"q1\t\xe2\x80\x8b\n", ["line 1", "no text for qid 'q1'"]),
         *(
@@ -82,7 +82,7 @@ def read(folder: Path, name: str) -> object:
             (
                 "passages.jsonl",
                 json.dumps({"doc_id": f"d1{unseen}", "text": "x"}).encode(),
-                ["line 1", f"whose character 3 is U+{ord(unseen):04X}", "visible"],
+                ["line 1", f"in which character 3 is U+{ord(unseen):04X}", "visible"],
             )
             for unseen in "\0\x1b\x7f\xad\u034f\u115f\u200b\u200c\u200d\u2060\u2800\u3164\ue000\ufe0f\ufeff\U000e0041"
         ),

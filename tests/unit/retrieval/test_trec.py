@@ -129,7 +129,7 @@ def test_reads_plain_tabbed_and_windows_files(tmp_path: Path) -> None:
         ("q1 Q0 d2 2 inf t", ["score 'inf'"]),
         ("q1 Q0 d2 2 high t", ["score 'high'"]),
         *((f"q1 Q0 d2 2 {text} t", [f"score '{text}'", "trec_eval"]) for text in ("1_000", "\u0663", "1e400", "-1e39")),
-        ("q1 Q0 d\u200b2 2 1.0 t", [r"docno 'd\u200b2', whose character 2 is U+200B"]),
+        ("q1 Q0 d\u200b2 2 1.0 t", [r"docno 'd\u200b2', in which character 2 is U+200B"]),
         ("q\x001 Q0 d2 2 1.0 t", ["qid", "U+0000"]),
         ("q1 Q0 d2 2\u00a01.0 t", ["5 columns"]),
         ("q1 Q0 d1 2 1.0 t", ["duplicate docno 'd1' for qid 'q1' (first on line 1)", "each docno once per query"]),

@@ -207,7 +207,7 @@ class Kinds(Generic[K]):
         if twice := sorted(own & others.keys()):
             place = f"entry point {self.base.__name__}.{twice[0]}"
             raise InputError(
-                place, "the name of one of ragrelay's kinds", f"a name other than {', '.join(sorted(own))}"
+                place, "the name of one of ragrelay's kinds", f"a name other than these: {', '.join(sorted(own))}"
             )
         return sorted(own | others.keys())
 

@@ -46,7 +46,9 @@ class LocalCollection(Collection):
             if not tab:
                 raise InputError(f"{path}, line {number}", "no tab", "qid<TAB>text")
             if not rows and qid.lower() in QID_HEADERS and qid not in set(self.qrels()["qid"]):
-                raise InputError(f"{path}, line {number}", f"a header ({qid!r} has no judgement)", "only queries")
+                raise InputError(
+                    f"{path}, line {number}", f"an apparent header ({qid!r} has no judgement)", "only queries"
+                )
             _check_id(path, number, "qid", qid, seen)
             rows.append((qid, _query(f"{path}, line {number}", qid, text)))
         if not rows:

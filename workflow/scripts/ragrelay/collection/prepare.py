@@ -66,7 +66,7 @@ def prepare_references(
         if have == 0:
             raise InputError(
                 f"qrels of {place}",
-                f"no passage with label ≥ {label} and text for any query",
+                f"no passage with a text and a label ≥ {label} for any query",
                 f"at least one reference at grade {grade!r}",
             )
         left_out.append(_count(f"queries without a {grade} reference", len(queries) - have))

@@ -26,7 +26,7 @@ def check_file_names(grid: GridSettings) -> None:
         if len(sections) > 1:
             both = " and ".join(" × ".join(names) for names in sections)
             raise InputError(
-                "config key 'grid'", f"{both}, both {joined!r} in file names", "names that still differ when joined"
+                "config key 'grid'", f"{both}, which both join to {joined!r}", "names that still differ when joined"
             )
 
 

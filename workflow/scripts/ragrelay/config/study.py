@@ -346,7 +346,7 @@ class Study(CheckedStudy):
             reserved = RESERVED + RESERVED_DATASETS if section == "datasets" else RESERVED
             for name in catalogue:
                 if name in reserved:
-                    expected = "a name other than " + ", ".join(reserved)
+                    expected = "a name other than these: " + ", ".join(reserved)
                     raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:

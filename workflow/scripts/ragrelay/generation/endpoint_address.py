@@ -23,7 +23,7 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
         return [given] if isinstance(given, str) else list(given)
     place, addresses = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE, "").split()
     if not addresses:
-        expected = f"an endpoint's address for {definition['model']!r}, or key base_url in the generator's entry"
+        expected = f"an endpoint's address for model {definition['model']!r}, or key base_url in the generator's entry"
         raise InputError(place, "nothing", expected)
     for address in addresses:
         check_url(place, address)

@@ -454,6 +454,6 @@ def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge
     """
     if (marks := thought_marks(definition)) is not None:
         written = json.dumps(marks or AUTO, ensure_ascii=False)
-        found = f"a reasoning model (thinking: {written}), whose first words are its thought's, not its answer's"
+        found = f"a reasoning model (thinking: {written}), whose replies begin with a thought, not with the answer"
         switch = "chat_template_kwargs: {enable_thinking: false}"
         raise InputError(place, found, f"thinking: none and thinking turned off, e.g. {switch}, or another {other}")

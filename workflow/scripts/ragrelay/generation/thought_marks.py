@@ -222,7 +222,7 @@ def check_shown(answer: str | None, place: str, about: str, setting: Any) -> Non
     mark = shown[0].strip()
     name = mark.strip("</>")
     family = next((each for each in (*FAMILIES, *SHOWN_ONLY) if mark in each[:2]), Family(f"<{name}>", f"</{name}>"))
-    found = f"{'a different' if own else 'no'} key thinking, although {about} has the thought mark {mark!r}"
+    found = f"{'a different' if own else 'no'} key 'thinking', although {about} has the thought mark {mark!r}"
     raise InputError(
         place, found, f"thinking: {_written(family)}, or thinking: {NO_THOUGHT} to keep answers as they are"
     )
@@ -270,7 +270,7 @@ def _check_unmarked(place: str, found: str, tokens: Collection[str], template: s
     """Raise InputError if tokens or template contain thought marks. ``key`` precedes the marks in the message."""
     if has := _families(tokens, template):
         expected = " or ".join(_written(family) for _, family in has)
-        thinks_not = f"{NO_THOUGHT} if answers have no thoughts"
+        thinks_not = f"{NO_THOUGHT} if the answers contain no thoughts"
         raise InputError(place, f"{found} has the thought mark {has[0][0]!r}", f"{key}{expected}, or {thinks_not}")
 
 

@@ -129,5 +129,5 @@ def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
     missing = placeholders ^ names - {"i"}
     if missing - {"i"}:
         raise InputError(
-            f"{path}, key {part!r}", "no placeholder " + ", ".join(f"{{{n}}}" for n in sorted(missing)), allowed
+            f"{path}, key {part!r}", "a template without " + ", ".join(f"{{{n}}}" for n in sorted(missing)), allowed
         )

@@ -36,14 +36,14 @@ def _checked(place: str, name: str) -> Question:
     question_type = question_class(name)
     if not (isinstance(question_type, type) and issubclass(question_type, Question)):
         raise InputError(
-            place, "an object that isn't such a class", "a class derived from ragrelay.questions.question.Question"
+            place, "an object that isn't a question class", "a class derived from ragrelay.questions.question.Question"
         )
     if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):
-        raise InputError(place, f"no attribute {', '.join(missing)}", "all attributes that a question must define")
+        raise InputError(place, f"a class without {', '.join(missing)}", "all attributes that a question must define")
     if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
-        raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
+        raise InputError(place, f"a module without {', '.join(missing)}", "the functions ask, plan and read")
     question = question_type()
     key = question.read_key or question.key
     for file in (*question.made.values(), *([question.asked] if question.asked is not None else [])):

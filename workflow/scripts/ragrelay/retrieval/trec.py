@@ -91,7 +91,7 @@ def check_run(
     # Best ranks first, so that one lookup is enough unless something is wrong.
     slices = (docnos.slice(start, 1000) for start in range(0, len(docnos), 1000))
     if not any(collection.texts(part.to_list()) for part in slices):
-        raise InputError(path, "no docno with a text in the collection", "docnos of the dataset's passages")
+        raise InputError(path, "no docno that has a text in the collection", "docnos of the dataset's passages")
 
 
 def count_doubts(

@@ -76,7 +76,7 @@ def _pairs(
     pairs = cells.keys.join(known, on="qid", maintain_order="left").sort("place", maintain_order=True)
     pairs = pairs.unique(KEY, keep="first", maintain_order=True)
     missing = pairs.join(store.held(pairs), on=KEY, how="anti")
-    log.info("%d pairs of answer and references, %d already scored", len(pairs), len(pairs) - len(missing))
+    log.info("%d answer-reference pairs, %d already scored", len(pairs), len(pairs) - len(missing))
     return pairs, missing
 
 

@@ -78,7 +78,7 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
         raise InputError(
             path, f"{n_others} records, none for a query of the dataset", "ids or texts of the dataset's queries"
         )
-    log.info("%s: found pages for %d of %d queries; %d other records", path, len(pages), queries.height, n_others)
+    log.info("%s: found pages for %d of %d queries; %d records for others", path, len(pages), queries.height, n_others)
     return pages
 
 

@@ -36,7 +36,7 @@ def check_prediction(study: CheckedStudy) -> None:
             continue
         if name not in usable:
             raise InputError(
-                f"config key 'prediction.{key}'", repr(name), f"a retriever of kind rerank: {one_of(usable)}"
+                f"config key 'prediction.{key}'", repr(name), f"a retriever whose kind is rerank: {one_of(usable)}"
             )
         RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
     sources = study.config["annotations"]

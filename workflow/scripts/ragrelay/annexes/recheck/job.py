@@ -92,7 +92,7 @@ def recheck_answers(
     table = compare(stored.look_up(drawn, (*PER_ANSWER, *THOUGHT)), now)
     same_here = pl.repeat(None, table.height, dtype=pl.Boolean, eager=True)
     if not table["equal"].all():
-        log.info("some answers differ; regenerating all of them once more, in two halves")
+        log.info("some answers differ; regenerating all drawn answers once more, in two halves")
         middle = (len(in_order) + 1) // 2
         halves = [make(part)[0] for part in (in_order[middle:], in_order[:middle])]
         same_here = compare(now, pl.concat(halves))["equal"]

@@ -57,7 +57,7 @@ def check_id(place: str, name: str, value: str) -> None:
         raise InputError(place, f"{name} {value!r}", f"a {name} without whitespace, as TREC files require")
     for number, character in enumerate(value, start=1):
         if not is_seen(character):
-            found = f"{name} {value!r}, whose character {number} is U+{ord(character):04X}"
+            found = f"{name} {value!r}, in which character {number} is U+{ord(character):04X}"
             raise InputError(place, found, f"a {name} with only visible characters")
 
 

@@ -35,7 +35,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     except DAMAGE as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        place, kind = f"{path}, after line {number}", path.suffix.lower()
+        place, kind = f"{path}, after {number} line(s)", path.suffix.lower()
         raise InputError(place, f"damaged {kind} data ({error})", f"a complete {kind} file") from None
 
 

@@ -69,5 +69,5 @@ def _check_events(path: str | Path, content: bytes) -> None:
             anchor, before = opened.pop()
             sizes[anchor] = values - before
         if values > MOST_VALUES or len(opened) > MOST_DEEP:
-            found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels of nesting (each use of an anchor counts)"
+            found = f"over {MOST_VALUES:,d} values or {MOST_DEEP} levels of nesting, counting each use of an anchor"
             raise InputError(path, found, "a mapping without nested anchors")

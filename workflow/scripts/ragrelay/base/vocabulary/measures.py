@@ -82,7 +82,7 @@ def check_measure(place: str, name: str) -> None:
         why = re.sub("=<object .*>", " is not given", str(error))  # how ir_measures writes a missing parameter
         raise InputError(place, repr(name), f"a measure from ir_measures ({why}){near}") from None
     if "cutoff" in measure.params:
-        raise InputError(place, repr(name), "a measure without a cutoff, because each is computed at every k")
+        raise InputError(place, repr(name), "a measure without a cutoff, because every measure is computed at every k")
     if measure.NAME in SUBTOPIC_MEASURES:
         _check_subtopic_measure(place, name, measure)
         return
@@ -131,8 +131,8 @@ def _computed(name: str, k: int, relevant: int, place: str = "measure") -> _Comp
         if _providers(asked.measure, installed=True):
             return asked
     packages = [provider.install_instructions() for asked in ways for provider in _providers(asked.measure)]
-    install = f"its package ({' or '.join(dict.fromkeys(packages))}), or " if packages else ""
-    raise InputError(place, f"{name!r}, which no installed provider of ir_measures computes at a cutoff",
+    install = f"a package that computes it ({' or '.join(dict.fromkeys(packages))}), or " if packages else ""
+    raise InputError(place, f"{name!r}, which no installed ir_measures provider computes at a cutoff",
                      f"{install}another measure")  # fmt: skip
 
 

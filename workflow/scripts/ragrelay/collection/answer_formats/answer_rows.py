@@ -99,7 +99,7 @@ def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
 def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
     qid, answer = record.get("qid"), record.get("answer", record.get("qanswer"))
     if isinstance(record.get("qanswer"), str) and record["qanswer"] != answer:
-        raise InputError(place, "an answer and a qanswer that differ", "only one of them, or the same text in both")
+        raise InputError(place, "different texts in answer and qanswer", "only one of them, or the same text in both")
     if type(qid) is int:
         qid = str(qid)
     has_answer = any(key in record for key in ANSWER)

@@ -30,7 +30,7 @@ class Local(DatasetSource):
             raise InputError(f"{place}.path'", f"no folder {folder}", expected)
         for alternatives in NEEDED:
             if not any((folder / file).is_file() for file in alternatives):
-                raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", "this file beside the others")
+                raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", "all the dataset's files")
         several = [file for file in PASSAGES if (folder / file).is_file()]
         if len(several) > 1:
             raise InputError(f"{place}.path'", f"both {' and '.join(several)} in {folder}", "only one of them")

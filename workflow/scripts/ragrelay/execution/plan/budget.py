@@ -91,7 +91,7 @@ def check_budget(
     except (*FAULTS, KeyError, TypeError, AttributeError):
         raise InputError(receipt, "a damaged plan", "a complete plan: run `snakemake plan` again") from None
     if of_plan != of or _outdated(receipt, files, to_be_made):
-        found = f"a plan from {planned}, which is older than the latest changes"
+        found = f"a plan from {planned}, which is older than the study's latest changes"
         raise InputError("config key 'budget'", found, "an up-to-date plan: run `snakemake plan` again")
     for key, limit in budget.items():
         need = needed[key]

@@ -40,5 +40,5 @@ def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = Non
     counted = {"what": what, "count": count, "of": {**named, "questions": known.len(), "mean_mass": round(mean, 4)}}
     if mean >= LITTLE and count <= MANY * known.len():
         return [counted]
-    log.warning("%s: %d of %d (mean %.2g); %s", what, count, known.len(), mean, OTHERWISE)
+    log.warning("%s: %d of %d (mean probability %.2g); %s", what, count, known.len(), mean, OTHERWISE)
     return [{**counted, "warning": OTHERWISE}]

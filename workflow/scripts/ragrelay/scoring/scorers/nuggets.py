@@ -91,7 +91,7 @@ class Nuggets(JudgeScorer):
         if self.path is not None:
             for key in LISTS:
                 if key in self.model_fields_set and getattr(self, key) != type(self).model_fields[key].default:
-                    raise InputError(f"{place}.{key}'", "a key that has no effect", "written_by instead of path")
+                    raise InputError(f"{place}.{key}'", "a key that has no effect here", "written_by instead of path")
             for dataset in study.grid.datasets:
                 read_nuggets(study.folder / self.file(dataset))
             return

@@ -38,9 +38,9 @@ class Panel(Scorer):
                 raise InputError(key, repr(name), one_of(catalogue, name))
             judge = SCORER_KINDS.of(catalogue[name])
             if not (judge.judges() or judge.from_file):
-                raise InputError(key, f"scorer {name} of kind {catalogue[name]['kind']}", JUDGED)
+                raise InputError(key, f"scorer '{name}' of kind {catalogue[name]['kind']}", JUDGED)
             for own, theirs, shared in (
                 (self.references, judge.references, "references"), (self.utility, judge.utility, "utility"),
             ):  # fmt: skip
                 if own != theirs:
-                    raise InputError(f"{place}.{shared}'", repr(own), f"{theirs!r}, as its judge {name} has")
+                    raise InputError(f"{place}.{shared}'", repr(own), f"{theirs!r}, as for its judge '{name}'")

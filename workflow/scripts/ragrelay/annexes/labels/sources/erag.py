@@ -44,7 +44,7 @@ class Erag(ContinuousSource):
             raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
         for name in [self.scorer] if self.scorer else scorers:
             definition = study.config["scorers"][name]
-            kind, found = SCORER_KINDS.of(definition), f"scorer {name} of kind {definition['kind']}"
+            kind, found = SCORER_KINDS.of(definition), f"scorer '{name}' of kind {definition['kind']}"
             if not kind.bounded:
                 raise InputError(f"{place}.scorer'", found, "a scorer with scores from 0 to 1")
             if kind.from_file:
