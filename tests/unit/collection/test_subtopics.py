@@ -54,7 +54,7 @@ def test_without_the_key_a_pair_is_judged_once(folder: Path) -> None:
 def test_a_header_of_queries_is_found_where_pairs_repeat(folder: Path) -> None:
     lines = (folder / "queries.tsv").read_text()
     (folder / "queries.tsv").write_text(f"qid\ttext\n{lines}")
-    with pytest.raises(InputError, match="a header"):
+    with pytest.raises(InputError, match="an apparent header"):
         judged_collection(definition(folder)).queries()
 
 

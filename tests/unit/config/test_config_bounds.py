@@ -30,7 +30,7 @@ NESTED = {
 def test_anchors_that_multiply_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(
-        InputError, match=r"found more than 100,000 values or 50 levels of nesting \(each use of an anchor counts\)"
+        InputError, match="found over 100,000 values or 50 levels of nesting, counting each use of an anchor"
     ):
         read_yaml(tmp_path / "c.yaml")
 

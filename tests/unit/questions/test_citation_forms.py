@@ -16,7 +16,7 @@ ROWS = {
     name.strip(): re.findall(r"`([^`]+)`", examples) for name, examples in re.findall(r"\n\| ([^|-]+) \|(.*)\|", TABLE)
 }
 """Examples of citations by the name of the form."""
-IN_SENTENCE = ("several passages", "in the sentence")
+IN_SENTENCE = ("several passages", "in running text")
 FORMS = [form.removeprefix("hills") for name, forms in ROWS.items() if name not in IN_SENTENCE for form in forms]
 BOTH = [
     *ROWS["several passages"],

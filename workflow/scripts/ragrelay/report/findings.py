@@ -35,8 +35,8 @@ def summary(study: ReportedStudy) -> list[str]:
     ]  # fmt: skip
     named = [f"{counted(len(names), noun)} ({', '.join(names)})" for names, noun in parts if names]
     ks = listing([str(k) for k in grid.k])
-    closer = "how much closer the answer is to the query’s references than the answer generated without context"
-    higher = "how much higher a judge scores the answer than the answer generated without context"
+    closer = "how much closer to the query’s references the answer is with this context than without any"
+    higher = "how much higher a judge scores the answer with this context than without any"
     judged = [name for name in scorers if name in study.judges]
     utility = closer if len(judged) < len(scorers) else higher
     baseline = any(section.baseline for section in study.sections)

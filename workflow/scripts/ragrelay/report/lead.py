@@ -44,7 +44,7 @@ def scope(section: Section) -> str:
     ordering, k, references, _ = section.lead.values()
     left = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     if section.primary and not {*section.primary[:2]} <= {*section.rankings}:
-        left = ", oracles only in the first answer"
+        left = ", oracles excluded except in the first answer"
     where = f"Unless stated otherwise: k = {count(k)}, {ordering} order, {references} references{left}"
     return f"{where}. Brackets contain 95% intervals."
 

@@ -122,8 +122,8 @@ def ranked_well(facts: Facts) -> Conclusion:
             f"They do with {sizes[ABOVE]} of {all_} retrievers{named}")  # fmt: skip
         strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of the {all_} retrievers"
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
-        worse = f"with {sizes[BELOW]}, utility is lower; " if groups[BELOW] else ""
-        unknown = f"with {sizes[UNDECIDED]}, we do not know; " if mixed else ""
+        worse = f"utility is lower with {sizes[BELOW]}; " if groups[BELOW] else ""
+        unknown = f"we do not know for {sizes[UNDECIDED]}; " if mixed else ""
         remark = "Verdicts use Holm’s correction; query difficulty may explain them." if groups[ABOVE] else ""
         numbers = f"{worse}{unknown}{_range_of_rho(known, facts)}"
         return Conclusion(*heading, strong, numbers, remark=remark, facts=tuple(known))
@@ -181,7 +181,7 @@ def relayed(facts: Facts) -> Conclusion:
         processed, left = facts.section.processed, len(facts.section.rankings) - len(facts.section.processed)
         if left > 1:
             return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores for two different rankings")
-        show = "shows another retriever’s ranking" if len(processed) == 1 else "show other retrievers’ rankings"
+        show = "uses another retriever’s ranking" if len(processed) == 1 else "use other retrievers’ rankings"
         why = f"{listing([*processed])} {show} with changed texts" if processed else ""
         return Conclusion(
             "Relay",

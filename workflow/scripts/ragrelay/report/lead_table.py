@@ -67,7 +67,7 @@ def table(facts: Facts) -> Row:
     lacking = untested(sum(row.low is None and row.verdict != TOO_FEW for row in tested))
     title = f"{subject} {beats} zero-shot at k = {count(k)}{lacking}" if decided else (
         f"Retrievers at k = {count(k)}")  # fmt: skip
-    fallen = [would_undo(f"a verdict marked {UNDONE}")] if any(
+    fallen = [would_undo(f"any verdict marked {UNDONE}")] if any(
         row["verdict"].endswith(UNDONE) for row in [*rankings, *designed]) else []  # fmt: skip
     unlike = [unlike_student(gains[name], name) for name in cells if name in gains]
     other = "" if no_baseline else _other_queries(facts)
@@ -98,9 +98,9 @@ def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
     for row in rows:
         row["queries"] = counted(row["n"], "query", "queries") if row["n"] is not None else ""
     least = f"{count(min(paired))} to " if len({*paired}) > 1 else ""
-    said = [f"Differences between retrievers use the {least}{counted(max(paired), 'query', 'queries')} that both "
-            "have"] if paired else []  # fmt: skip
-    said += ["gains use the queries in their row", f"{measure} uses all queries with P or P₀"] if measure else []
+    said = [f"Differences between retrievers cover the {least}{counted(max(paired), 'query', 'queries')} with P for "
+            "both"] if paired else []  # fmt: skip
+    said += ["gains cover the queries in their row", f"{measure} covers all queries with P or P₀"] if measure else []
     return f"{said[0][0].upper()}{'; '.join(said)[1:]}." if said else ""
 
 

@@ -53,7 +53,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
     lines += copying(facts)
     needed = relay.ADJUSTED_AT_LEAST if section.baseline else relay.DIFFERING_AT_LEAST
     lines += [
-        Warned(f"k = {k}", f"too few queries to assess relay: {why_no_slope(slopes)}.", tuple(slopes))
+        Warned(f"k = {k}", f"too few queries to assess relay; {why_no_slope(slopes)}.", tuple(slopes))
         for k, slopes in facts.too_few_at.items()
         if min(slope.n for slope in slopes) < min(n, needed)
     ]
@@ -142,9 +142,9 @@ def clustered(facts: Facts) -> list[Warned]:
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
                            f"largest contains {share(row.share_largest)} of the queries. Verdicts, and the intervals "
-                           "in systems, gain, relay and correlations, use clusters as units; other intervals are "
-                           "omitted or treat queries as independent. Where a remark says “a single further query”, "
-                           f"read “a further cluster of {number(row.queries / row.n_eff, 1)} such queries”.",
+                           "in the tables systems, gain, relay and correlations, use clusters as units; other "
+                           "intervals are omitted, or treat queries as independent. Where a remark says “a single "
+                           f"further query”, read “a cluster of {number(row.queries / row.n_eff, 1)} such queries”.",
          (row,))
         for row in facts.clusters
     ]  # fmt: skip

@@ -27,8 +27,8 @@ def counted_where(section: Section) -> str:
     ordering, _, references, _ = section.lead.values()
     oracles = ", oracles excluded" if len(section.rankings) < len(section.grid.retrievers) else ""
     return (
-        f"This heading counts only cells with {ordering} order and {references} references (all k{oracles}); the "
-        "tables list every cell."
+        f"The counts in this heading include only cells with {ordering} order and {references} references (all "
+        f"k{oracles}); the tables list every cell."
     )
 
 

@@ -27,13 +27,13 @@ from ragrelay.report.facts import Difference, Facts
 from ragrelay.report.lead_answers import ADJUSTED, MOST_NAMED, at_most
 from ragrelay.report.verdict_tables import slope_with_interval
 
-CAUSE = "only relevance set by design (as with graded retrievers) can show causation"
+CAUSE = "only setting relevance by design (as with graded retrievers) can show causation"
 UNTESTED = "not tested"
 """What sentences call an undecided verdict if all differences are equal."""
-BY_GAIN = {BETTER: "answers are better than zero-shot with {}", WORSE: "worse than zero-shot with {}",
-           UNDECIDED: "undecided with {}",
-           UNTESTED: "not tested with {}, because P differs by the same amount for every query",
-           TOO_FEW: "too few queries with {}"}  # fmt: skip
+BY_GAIN = {BETTER: "answers are better than zero-shot for {}", WORSE: "worse than zero-shot for {}",
+           UNDECIDED: "undecided for {}",
+           UNTESTED: "not tested for {}, because P differs by the same amount for every query",
+           TOO_FEW: "too few queries for {}"}  # fmt: skip
 BY_CORRELATION = {ABOVE: "above zero for {}", BELOW: "below zero for {}", UNDECIDED: "sign undecided for {}",
                   TOO_FEW: "too few queries for {}"}  # fmt: skip
 BY_EQUIVALENCE = {
@@ -90,7 +90,7 @@ def _for_margin(row: Difference) -> str:
 
 def how_relayed(facts: Facts) -> list[str]:
     """State the slopes behind the answer on relay: unadjusted, adjusted, and for unseen references."""
-    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} when scored on unseen references"}
+    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} when scored against unseen references"}
     slopes = [
         names[name].format(slope_with_interval(row)) for name, row in facts.slopes.items() if row.slope is not None
     ]
@@ -102,8 +102,8 @@ def how_relayed(facts: Facts) -> list[str]:
     return [
         f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. "
         f"{difficulty}This page reports relay only if the intervals of both slopes, unadjusted and adjusted, lie above "
-        "zero. A retriever that happens to suit some queries for another reason would produce the same slopes; "
-        f"{CAUSE}."
+        "zero. A retriever that does better on some queries for a reason other than relevance would produce the same "
+        f"slopes; {CAUSE}."
     ]
 
 
@@ -133,7 +133,7 @@ def gain_counts(section: Section) -> str:
     oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
     fallen = tested.filter(pl.col("stands").not_()).height
     return with_remark(
-        f"Answers with context are better than without in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
+        f"Answers are better with context than without in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
         f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]} ({few}{section.grades[0]} references{oracles}, "
         f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would give a verdict in "
         f"{about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, answers are better in "
@@ -149,8 +149,8 @@ def gains(rows: list[Row]) -> list[str]:
     said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
     verdicts = _by_verdict([row for row in said if row["n"]], BY_GAIN, _gain)
     sizes = [row["n"] for row in rows]
-    same = f"queries (up to {count(max(sizes))})" if len(set(sizes)) > 1 else at_most(sizes)
-    lines = [with_remark(f"Mean gain over the same {same}: {verdicts}.", undone(rows))]
+    same = f"queries with P and P₀ (up to {count(max(sizes))})" if len(set(sizes)) > 1 else f"the same {at_most(sizes)}"
+    lines = [with_remark(f"Mean gain over {same}: {verdicts}.", undone(rows))]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"

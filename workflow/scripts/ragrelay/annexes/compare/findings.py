@@ -45,7 +45,7 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     numbers = "; ".join(filter(None, [numbers, counts(row)]))
     few = (moved["verdict"] == TOO_FEW).all()
     strong = f"answers in “{after}” are {' and '.join(verdicts)}" if verdicts else (
-        f"too few per retriever to say whether answers in “{after}” or “{before}” are better" if few else
+        f"too few queries per retriever to say whether answers in “{after}” or “{before}” are better" if few else
         f"we do not know whether answers in “{after}” or “{before}” are better")  # fmt: skip
     changed = f"P changed for {_changed(compared)}{scope}; {strong}"
     return Conclusion(*heading, changed, numbers, remark=with_remark(undone(rows.to_dicts()), partners).lstrip())
@@ -139,7 +139,7 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     unknown = f", {count(few)} have too few queries" if few else ""
     return [with_remark(
         f"P is better after the change in {said[BETTER]} of {counted(cells.height, 'cell')} and worse in "
-        f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown}, and in {count(still)} no query changed. After "
+        f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown}, and in {count(still)}, no query’s P changed. After "
         f"Holm’s correction, {kept[BETTER]} remain better and {kept[WORSE]} worse. Without the correction, if nothing "
         f"had changed, chance alone would give a verdict in {by_chance} on average.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",

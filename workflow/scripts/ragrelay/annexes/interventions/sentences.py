@@ -42,7 +42,7 @@ SWAPPED = (
     ("Replacing a non-relevant passage with a relevant one makes the answer better", "better"),
     ("Replacing a non-relevant passage with a relevant one makes the answer worse", "worse"),
     ("Replacing a non-relevant passage with a relevant one makes no difference beyond the margin", "no difference"),
-    ("It is undecided whether replacing a non-relevant passage with a relevant one makes the answer better", UNDECIDED),
+    ("We do not know whether replacing a non-relevant passage with a relevant one makes the answer better", UNDECIDED),
     ("Too few queries to tell what replacing a non-relevant passage with a relevant one does", TOO_FEW),
 )
 OWN = (
@@ -50,7 +50,7 @@ OWN = (
     ("A relevant passage helps the answer less than a non-relevant one at the same position", "less"),
     ("A relevant passage helps the answer as much as a non-relevant one at the same position, within the margin,",
      "as much"),
-    ("It is undecided whether a relevant passage helps the answer more than a non-relevant one at the same position",
+    ("We do not know whether a relevant passage helps the answer more than a non-relevant one at the same position",
      UNDECIDED),
     ("Too few queries to tell whether a relevant passage helps the answer more than a non-relevant one at the same "
      "position", TOO_FEW),
@@ -95,7 +95,7 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
         unseen = "with answers scored only against references that appear in none of the contexts compared at that k"
-        others = "(they may copy other references): the effect is"
+        others = "(other references may have been copied): the effect is"
         sentences += _by_k(f"{where}, {unseen} {others}", study.overall.filter(**here))
         of_ends = rows.filter(part=FIRST_LAST).with_columns(pl.col("verdict").replace(OF_PLACES))
         sentences += _by_k(f"{where}: the effect at the first position minus the effect at the last is", of_ends)
@@ -103,7 +103,7 @@ def effect_sentences(study: EffectStudy) -> list[str]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             said = f"{where}: per {PER} of {of_k[0]['measure']}, {by} is {listing(slopes)}."
             if any(row["relay"] is not None for row in of_k):
-                said += " Relay’s slope is a correlation over all rankings of the study, not adjusted for difficulty."
+                said += " Relay’s slope is a correlation over all the study’s rankings, not adjusted for difficulty."
             fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
             remark = (
                 f"One more query with an effect {number(AGAINST, 2)} above or below the mean would move the slope’s "

@@ -36,7 +36,7 @@ def label_answer(shown: AnnotationStudy) -> Conclusion:
         if of_p.is_empty():
             continue
         if better.is_empty():
-            unknown = f"No source’s labels are shown to choose better contexts than chance, with {where}"
+            unknown = f"No source’s labels are shown to choose better contexts than chance ({where})"
             return Conclusion(*heading, unknown)
         row = better.row(0, named=True)
         change = with_interval(row["mean_difference"], row["low"], row["high"])
@@ -106,10 +106,10 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
-        random = f"one chosen at random from {count(of_p['n_retrievers'][0])}{f' (null: {null[0]})' if null else ''}"
+        random = f"one of {count(of_p['n_retrievers'][0])} chosen at random{f' (null: {null[0]})' if null else ''}"
         said = (
-            f"{where}: for each query, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s "
-            f"labels is compared with {random}. Verdicts on mean P over up to "
+            f"{where}: for each query, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} according to a "
+            f"source’s labels is compared with {random}. Verdicts on mean P over up to "
             f"{counted(max(of_p['n']), 'query', 'queries')}: {'; '.join(parts)}. {counted(kept, 'verdict')} "
             f"{'is' if kept == 1 else 'are'} significant after Holm’s correction."
             + (f" Mean utility changes by {listing(of_utility)}." if of_utility else "")

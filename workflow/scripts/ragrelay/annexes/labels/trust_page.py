@@ -69,8 +69,8 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
     sentences = []
     for judge, judges in shown.trust.own.items():
         sentences.append(
-            f"{judge} uses {listing(list(judges))} to judge passages for answers from the same model. A judge may "
-            "favour passages that it has used."
+            f"{judge} uses {listing(list(judges))} to judge passages, and the same model generates answers. A judge "
+            "may favour passages that it has used."
         )
     powered = shown.tables["annotation_powered"].drop_nulls("low")
     if shown.tables["annotation_powered"].height:

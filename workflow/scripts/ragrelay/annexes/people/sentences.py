@@ -145,7 +145,7 @@ def _estimate(row: Row) -> str:
         return f"{where}: no interval for the {what} ({row['reason']}; {of})."
     word = f"{row['verdict']}. The estimated difference in human scores"
     if row["quantity"] == SLOPE:
-        word = "per 0.1 of difference in the first measure, the difference in human scores changes by"
+        word = "per 0.1 of difference in the study’s first measure, the difference in human scores changes by"
     value = with_interval(row["value"], row["low"], row["high"])
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
     helped = f"{value} with {row['scorer']} and " if row["weight"] else ""
@@ -159,10 +159,10 @@ def _bought(row: Row) -> str:
     if not row["weight"]:
         return f"{row['scorer']} would not narrow the interval, so it is not used ({r})."
     if row["width"] >= WORTH:
-        return f"{row['scorer']} hardly narrows the interval (to {share(row['width'])} of its width; {r})."
+        return f"{row['scorer']} hardly narrows the human scores’ interval ({share(row['width'])} of its width; {r})."
     return (
-        f"{row['scorer']} narrows the interval to {share(row['width'])} of its width ({r}); without it, that "
-        f"would take {number(row['as_many'], 1)} times as many human scores."
+        f"{row['scorer']} narrows the human scores’ interval to {share(row['width'])} of its width ({r}); "
+        f"that would otherwise take {number(row['as_many'], 1)} times as many scores."
     )
 
 

@@ -132,12 +132,12 @@ def _ensemble(study: PredictedStudy) -> str | None:
     ]
     beyond = (
         f" For {listing(by_p0)}, the regression is not shown to add anything to what P₀ predicts. If it decides where "
-        "to use the context, any gain (also in the curve) may come only from noise in P₀, which other seeds lack."
+        "to use the context, any gain (also in the curve) may come only from noise in P₀ that other seeds don’t share."
     )
     return (
-        "On held-out queries, a ridge regression on all predictors available before the answer with context is "
-        f"generated has a correlation with the gain of ρ = {listing(said)} (k = {study.k}). Predictors that are pure "
-        f"noise would give 0 or slightly less.{beyond if by_p0 else ''}"
+        "On held-out queries, the correlation ρ between the gain and its prediction (by a ridge regression on all "
+        f"predictors available before the answer with context is generated) is {listing(said)} (k = {study.k}). "
+        f"Predictors that are pure noise would give 0 or slightly less.{beyond if by_p0 else ''}"
     )
 
 
@@ -154,8 +154,8 @@ def _transfer(study: PredictedStudy) -> str | None:
         for row in rows.iter_rows(named=True)
     ]
     return (
-        f"At k = {study.k}, the same regression trained on another dataset’s queries has a correlation with the gain "
-        f"of ρ = {listing(said)}. By chance alone, ρ would be about 0."
+        f"At k = {study.k}, with the same regression trained on another dataset’s queries, the correlation ρ is "
+        f"{listing(said)}. By chance alone, ρ would be about 0."
     )
 
 

@@ -37,7 +37,7 @@ def processing_warnings(study: ProcessingStudy) -> list[str]:
     names = dict.fromkeys(row["retriever"] for row in study.rows if row["same_again"] is False)
     return [
         f"{name}’s processor isn’t deterministic on {study.keys['dataset']}: processing a sample of contexts again "
-        "gave different texts or a different order, so prompts would differ with another cache."
+        "gave different texts or a different order, so prompts would differ if the cache were lost."
         for name in names
     ]
 

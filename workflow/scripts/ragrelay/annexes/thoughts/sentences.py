@@ -46,7 +46,7 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
         strong = f"{generator}’s thoughts have {' and '.join(said)} {than}{''.join(left)}"
         return Conclusion(*heading, strong, remark=_remark(rows), facts=facts)
     compared = f" with {listing([row['retriever'] for row in rows])}" if rows else ""
-    strong = f"We do not know whether {generator} thinks longer or shorter{compared} {than}"
+    strong = f"We do not know whether {generator} has longer or shorter thoughts{compared} {than}"
     return Conclusion(*heading, strong, facts=facts)
 
 
@@ -87,8 +87,8 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     [base] = study["thoughts"].filter(**here).to_dicts()
     said = (
         f"{_where(study)}: {_of(study, against)}, thoughts average {_tokens(base['mean_tokens'])} tokens"
-        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean difference in tokens over the same queries "
-        f"(up to {count(most)}): {'; '.join(parts)}."
+        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean difference in tokens over queries with known "
+        f"lengths in both (up to {count(most)}): {'; '.join(parts)}."
     )
     return [with_remark(said, _remark(rows)), *_counts(study, against)]
 
@@ -106,8 +106,8 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
         f"Compared with {baseline}, thoughts have more tokens in {count(by_word[MORE].height)} of "
         f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; "
         f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts have more tokens in "
-        f"{count(kept[MORE])} and fewer in {count(kept[FEWER])}. Without the correction, "
-        f"if the context made no difference, {about(tested.height * ALPHA)} would differ by chance alone on average."
+        f"{count(kept[MORE])} and fewer in {count(kept[FEWER])}. Without the correction, if the context made no "
+        f"difference, chance alone would give one in {about(tested.height * ALPHA)} on average."
     ]
 
 
@@ -121,7 +121,7 @@ def _censored(study: ThoughtStudy) -> list[str]:
     return [
         f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
         f"({share((cut + unfinished) / thoughts)})."
-        + ("" if _no_lengths(study) else " Such thoughts count with the tokens generated until then, so means are "
+        + ("" if _no_lengths(study) else " Such thoughts are counted up to that point, so means are "
                                          "lower bounds and differences may be too small or too large.")
     ]  # fmt: skip
 
@@ -153,8 +153,9 @@ def _said(row: Row) -> str:
 def _remark(rows: Sequence[Row]) -> str:
     """Name the retrievers whose verdict one more query would overturn; empty if there are none."""
     fallen = [row["retriever"] for row in rows if row["stands"] is False]
-    query = "A single further query whose thought runs to the budget"
-    return f"{query} would overturn the verdict for {listing(fallen)}." if fallen else ""
+    query = "A single further query whose thought uses up the budget"
+    verdicts = "verdict" if len(fallen) == 1 else "verdicts"
+    return f"{query} would overturn the {verdicts} for {listing(fallen)}." if fallen else ""
 
 
 def _where(study: ThoughtStudy) -> str:

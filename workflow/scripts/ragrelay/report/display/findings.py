@@ -60,6 +60,13 @@ class Findings:
     limits: list[str]
 
 
+SAID = {"1 of 1 queries have": "only 1 query has", "(queries|clusters) differ,": r"\1 show a difference,",
+        "P's differences": "the differences in P", "measure's differences": "differences in the measure",
+        r"differ from the most frequent (\w+)": r"have \1 values other than the most frequent one",
+        r", (\S+) needed(?=\)?$)": r", but \1 are needed"}  # fmt: skip
+"""Patterns in a table's counts and reasons, and what sentences say instead."""
+
+
 def would_undo(what: str) -> str:
     """Return a sentence that says that one more query would overturn ``what``, such as `the verdict for bm25`."""
     query = f"A single further query with a difference of {number(AGAINST, 2)} in the other direction"
@@ -68,9 +75,8 @@ def would_undo(what: str) -> str:
 
 def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:
     """Return a remark on verdicts that one more query would overturn or that Student's t alone would change."""
-    rows = list(rows)
-    fallen = [row[named_by] for row in rows if row["stands"] is False]
-    undoing = [would_undo(f"the verdict for {listing(fallen)}")] if fallen else []
+    fallen = [row[named_by] for row in (rows := list(rows)) if row["stands"] is False]
+    undoing = [would_undo(f"the verdict{'s' if len(fallen) > 1 else ''} for {listing(fallen)}")] if fallen else []
     return " ".join([*undoing, *(said for row in rows if (said := unlike_student(row, row[named_by])))])
 
 
@@ -81,9 +87,9 @@ def counts(row: Mapping[str, Any]) -> str:
 
 def needed(text: str) -> str:
     """Rewrite a table's remark for use in a sentence: `, 12 needed` at the end becomes `, but 12 are needed`."""
-    text = text.replace("1 of 1 queries have", "the only query has")
-    text = re.sub(r"differ from the most frequent (\w+)", r"have \1 values other than the most frequent one", text)
-    return re.sub(r", (\S+) needed(?=\)?$)", r", but \1 are needed", text)
+    for counted, said in SAID.items():
+        text = re.sub(counted, said, text)
+    return text
 
 
 def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
@@ -93,7 +99,7 @@ def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
     head, _, why = row["remark"].partition(":")
     where = f"{'at' if name.startswith('k = ') else 'with'} {name}, " if name else ""
     said = f"{where}{'the differences are skewed' if head == 'skewed differences' else head}"
-    return f"{said[0].upper()}{said[1:]}:{why}."
+    return f"{said[0].upper()}{said[1:]}:{why.replace('t alone has', 't-test alone gives')}."
 
 
 def with_remark(text: str, remark: str) -> str:

@@ -46,13 +46,13 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
         if row["check"] == LENGTH:
             sentences.append(
                 f"Spearman’s ρ between the judge’s score and the number of words in the {words.noun} is {interval} "
-                f"({sample}). This alone shows no bias: {words.longer}."
+                f"({sample}). This alone is no evidence of bias: {words.longer}."
             )
         else:
             tested = "" if row["p_holm"] is None else f", p {_compared(row['p_holm'])} after Holm’s correction"
             sentences.append(
                 f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({sample}{tested}), "
-                f"and the likeliest word in {share(row['share_other_word'])} of "
+                f"and changes the likeliest word in {share(row['share_other_word'])} of "
                 f"{counted(row['judgements'], 'judgement')}."
             )
     return sentences
@@ -60,7 +60,7 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
 
 def _done(check: str, words: Wording) -> str:
     return {
-        REVERSED: "Showing the judge references or passages in reverse order",
+        REVERSED: "Showing references or passages to the judge in reverse order",
         SWAPPED: "Putting the parts of the judge’s question in another order",
         PADDED: f"Padding {words.an} with {PADDING_WORDS} words",
     }[check]  # fmt: skip
