@@ -34,11 +34,8 @@ class Conclusion(NamedTuple):
     @property
     def parts(self) -> list[tuple[str, str]]:
         """Split ``strong`` at retriever names into pairs (text, name). For all other text, the name is empty."""
-        pieces = (
-            re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
-            if self.names
-            else [self.strong]
-        )
+        names = "|".join(map(re.escape, self.names))
+        pieces = re.split(f"(?<![\\w-])({names})(?![\\w-])", self.strong) if names else [self.strong]
         return [(piece, piece if piece in self.names else "") for piece in pieces if piece]
 
 
@@ -75,9 +72,10 @@ def would_undo(what: str) -> str:
 
 def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:
     """Return a remark on verdicts that one more query would overturn or that Student's t alone would change."""
-    fallen = [row[named_by] for row in (rows := list(rows)) if row["stands"] is False]
+    rows = list(rows)
+    fallen = [row[named_by] for row in rows if row["stands"] is False]
     undoing = [would_undo(f"the verdict{'s' if len(fallen) > 1 else ''} for {listing(fallen)}")] if fallen else []
-    return " ".join([*undoing, *(said for row in rows if (said := unlike_student(row, row[named_by])))])
+    return " ".join([*undoing, *filter(None, (unlike_student(row, row[named_by]) for row in rows))])
 
 
 def counts(row: Mapping[str, Any]) -> str:
