@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 SIGNS = {"better": 1, "worse": -1}
 PLACE = re.compile(r"sentences refer to k = (\d+), (\S+) order, (.+?) references")
 COUNTS = re.compile(
-    r"with context are better than without in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+) "
+    r"are better with context than without in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+) "
     r"\((?:too few queries in (\d+); )?(.+?) references"
 )
 

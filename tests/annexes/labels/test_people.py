@@ -220,7 +220,7 @@ def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     (agreement,) = agreement_sentences(shown)
     assert agreement.startswith("d: agreement with human labels (people), measured by Cohen’s κ, is ")
     told = trust_sentences(shown)
-    assert told[0].startswith("llm uses g to judge passages for answers from the same model")
+    assert told[0].startswith("llm uses g to judge passages, and the same model generates answers")
     assert "(agreement.random_sample)" in told[1] and "random sample of all queries" in told[1]
     assert told[2].startswith(
         "Human labels exist for only 20 queries. With fewer than 50, prediction-powered intervals are too"

@@ -154,7 +154,7 @@ def test_choices_that_do_not_stand_have_a_remark(tmp_path: Path) -> None:
         said = choices.with_columns(verdict=pl.lit("better"), stands=pl.lit(stands))
         state = replace(shown, tables={**shown.tables, "annotation_choices": said})
         sentences = [of_labels.label_answer(state).sentence, *of_labels.label_sentences(state)]
-        remarks = [text.partition("in the other direction would overturn the verdict for ")[2] for text in sentences]
+        remarks = [text.partition("in the other direction would overturn the verdict")[2] for text in sentences]
         named = [text for text in remarks if text]
         assert len(named) == 2 * (not stands) and all("qrels" in text for text in named)
 

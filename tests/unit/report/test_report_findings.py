@@ -65,7 +65,7 @@ def test_gains_are_sorted_by_verdict_and_utility_stands_beside_them(study: Repor
     found = findings(section).sentences
     assert cells["rel"]["verdict"] == "better" and cells["nrel"]["verdict"] == "worse"
     assert f"rel ({cells['rel']['mean_difference']:.3f} [" in found[0].partition("; ")[0]
-    assert f"worse than zero-shot with nrel (−{abs(cells['nrel']['mean_difference']):.3f} [" in found[0]
+    assert f"worse than zero-shot for nrel (−{abs(cells['nrel']['mean_difference']):.3f} [" in found[0]
     rel = cells["rel"]
     said = f"{100 * rel['ratio_of_means']:.0f}% ({rel['mean_utility']:.2f}, {rel['median_utility']:.2f}) with rel"
     assert said in found[1]
@@ -86,7 +86,7 @@ def test_no_cell_is_better_by_its_utility_alone(study: ReportedStudy):
         pl.when(odd).then(pl.lit(9.0)).otherwise(name).alias(name) for name in ("mean_utility", "low", "high")
     )
     said = findings(changed(section, gain=gain, utility=utility))
-    assert "worse than zero-shot with nrel" in said.sentences[0]
+    assert "worse than zero-shot for nrel" in said.sentences[0]
     # Two orderings at k = 1 are one cell: five cells of nrel at either grade.
     assert (
         "In 10 combinations of retriever, ordering, k and references, mean U and mean gain have opposite signs (nrel, "
@@ -270,7 +270,8 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     why = "Student's t alone has p < 0.001, but 1 of 36 queries goes the other way"
     said = saying(verdict=pl.lit("undecided"), remark=pl.lit(f"skewed differences: {why}"))
     assert (
-        said == f"We do not know whether dense or bm25 gives better answers: {known} The differences are skewed: {why}."
+        said == f"We do not know whether dense or bm25 gives better answers: {known} The differences are skewed: "
+        f"{why.replace('t alone has', 't-test alone gives')}."
     )
 
 
@@ -420,7 +421,7 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
     )
     mixed = saying(["above zero", "below zero", "undecided", "undecided"], values, [36] * 4)
     assert mixed == (
-        "They do with 1 of 4 retrievers (bm25): with 1, utility is lower; with 2, we do not know; "
+        "They do with 1 of 4 retrievers (bm25): utility is lower with 1; we do not know for 2; "
         f"{rho} (36 queries).{holm}"
     )
     few = saying(["too few queries"] * 4, values, [9] * 4)
@@ -443,7 +444,9 @@ def test_an_oracle_in_the_first_answer_is_not_left_out(study: ReportedStudy):
     assert pair is not None
     for changed_pair in (pair._replace(retriever="rel"), pair._replace(reference="nrel")):
         of_oracle = replace(section, primary=changed_pair)
-        assert scope(of_oracle) == f"{where}, oracles only in the first answer. Brackets contain 95% intervals."
+        assert (
+            scope(of_oracle) == f"{where}, oracles excluded except in the first answer. Brackets contain 95% intervals."
+        )
     rankings = replace(section, grid=replace(section.grid, kinds={}), primary=pair._replace(retriever="rel"))
     assert scope(rankings) == f"{where}. Brackets contain 95% intervals."
     assert ", oracles excluded" in scope(replace(section, primary=None))
@@ -580,8 +583,8 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
         "This question needs two rankings, but the study has only one.",
     ]
     for names, said in (
-        (["dense"], "only one: dense shows another retriever’s ranking with changed texts."),
-        (["bm25", "dense"], "none: bm25 and dense show other retrievers’ rankings with changed texts."),
+        (["dense"], "only one: dense uses another retriever’s ranking with changed texts."),
+        (["bm25", "dense"], "none: bm25 and dense use other retrievers’ rankings with changed texts."),
     ):
         of_processors = replace(empty, grid=processed(empty.grid, *names))
         assert of_relay(of_processors) == f"This question needs two rankings, but the study has {said}"
@@ -628,11 +631,10 @@ def test_what_a_judge_scores_is_no_similarity(study: ReportedStudy):
     scorer = study.sections[0].scorer
     assert "judge" not in " ".join(summary(study))
     judged = summary(replace(study, judges={scorer: "lm"}))
-    assert judged[0].endswith("utility: how much higher a judge scores the answer than the answer generated without "
-                              "context.")  # fmt: skip
+    assert judged[0].endswith("utility: how much higher a judge scores the answer with this context than without any.")
     other = replace(study.sections[0], scorer="words")
     both = summary(replace(study, sections=(other, *study.sections), judges={scorer: "lm"}))
-    assert "closer the answer is" in both[0] and both[1].startswith(
+    assert "closer to the query’s references" in both[0] and both[1].startswith(
         f"With {scorer}, utility is how much higher a judge"
     )
 
