@@ -55,7 +55,7 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
             {"annotations": {"erag": {"kind": "erag", "scorer": "bleu"}}},
             "erag.scorer': found 'bleu'; expected one of minilm in grid.scorers",
         ),
-        ({"grid": {"scorers": ["length"]}}, "erag.scorer': found scorer length of kind length"),
+        ({"grid": {"scorers": ["length"]}}, "erag.scorer': found scorer 'length' of kind length"),
         ({"grid": {"annotations": ["containment"]}}, "no answers.jsonl .* which annotations.containment reads"),
         (
             {"annotations": {"erag": COMBINATION}},

@@ -509,7 +509,7 @@ def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
     cells = cells.filter(~((pl.col("k") == 1) & (pl.col("ordering") == "ascending")))
     counts = {word: cells.filter(verdict=word).height for word in ("better", "worse", "undecided")}
     assert (
-        f"better than without in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
+        f"better with context than without in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
         f"{counts['undecided']}" in said
     )
     assert "chance alone would give a verdict in about 1 of these cells on average" in said
@@ -560,7 +560,9 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path):
             assert sides.get(rho[row["retriever"]], True)
     # The answer counts what the cells say, and its word is its interval's.
     text = gain_counts(section)
-    better = re.search(r"better than without in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)", text)
+    better = re.search(
+        r"better with context than without in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)", text
+    )
     assert better is not None
     numbers = [int(one) for one in better.groups()]
     assert numbers[0] + numbers[2] + numbers[3] == numbers[1]

@@ -102,7 +102,7 @@ def how_relayed(facts: Facts) -> list[str]:
     return [
         f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. "
         f"{difficulty}This page reports relay only if the intervals of both slopes, unadjusted and adjusted, lie above "
-        "zero. A retriever that does better on some queries for a reason other than relevance would produce the same "
+        "zero. A retriever that suits some queries for a reason other than relevance would produce the same "
         f"slopes; {CAUSE}."
     ]
 
