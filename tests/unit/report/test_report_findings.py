@@ -509,8 +509,8 @@ def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
     cells = cells.filter(~((pl.col("k") == 1) & (pl.col("ordering") == "ascending")))
     counts = {word: cells.filter(verdict=word).height for word in ("better", "worse", "undecided")}
     assert (
-        f"better with context than without in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided in "
-        f"{counts['undecided']}" in said
+        f"better with context than without in {counts['better']} of 20 cells, worse in {counts['worse']} and undecided "
+        f"in {counts['undecided']}" in said
     )
     assert "chance alone would give a verdict in about 1 of these cells on average" in said
 
