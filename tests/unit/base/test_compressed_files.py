@@ -45,9 +45,7 @@ def test_damaged_data(tmp_path: Path, ending: str, damage: Callable[[bytes], byt
     path = tmp_path / f"mine.run{ending}"
     content = "".join(f"q{number} Q0 d{number * 7919 % 1009} 1 {number}.5 t\n" for number in range(9000)).encode()
     path.write_bytes(damage(COMPRESS[ending](content)))
-    with pytest.raises(
-        InputError, match=rf"mine\.run{ending}, after \d+ line\(s\): found damaged \{ending.lower()} data"
-    ):
+    with pytest.raises(InputError, match=rf"run{ending}, after \d+ line\(s\): found damaged \{ending.lower()} data"):
         list(numbered_lines(path))
 
 
@@ -70,9 +68,7 @@ def test_several_streams(tmp_path: Path, ending: str) -> None:
 def test_bytes_after_the_last_stream(tmp_path: Path, ending: str, rest: bytes) -> None:
     path = tmp_path / f"mine.txt{ending}"
     path.write_bytes(COMPRESS[ending](lines("one")) + rest)
-    with pytest.raises(
-        InputError, match=rf"mine\.txt{ending}, after \d+ line\(s\): found damaged \{ending.lower()} data"
-    ):
+    with pytest.raises(InputError, match=rf"txt{ending}, after \d+ line\(s\): found damaged \{ending.lower()} data"):
         list(numbered_lines(path))
 
 
