@@ -128,7 +128,7 @@ WORDED = {
     "retrieval measures from all sources' labels": "retrieval measures computed from each source's labels",
     "retrieval measures of each query": "retrieval measures for each query",
     "the answers to these prompts": "the answers to the prompts with changed contexts",
-    "the changed prompts for these checks": "the changed prompts for the checks of a passage judge",
+    "the changed prompts for these checks": "the changed prompts for a passage judge's bias checks",
     "the judgements for these queries; for a passage judged on several subtopics, the highest label":
         "the judgements for the queries in `queries.parquet`; for a passage judged on several subtopics, the highest "
         "label",
@@ -144,7 +144,7 @@ WORDED = {
     "the same table with the receipts; after the next run, the provenance and the page show it too":
         "the contents of `recheck.csv` and the receipts; after the next run, the provenance and the page show them "
         "too",
-    "the scores of a passage judge's checks": "the scores from the checks of a passage judge",
+    "the scores of a passage judge's checks": "the scores from a passage judge's bias checks",
     "the scores of these answers": "the scores of the answers",
     "the scores of the stored and the new answers with the first reference set":
         "the scores of the stored and the regenerated answers, computed with the first reference set",

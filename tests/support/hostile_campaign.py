@@ -203,7 +203,7 @@ RECENT: list[Expected] = [
         ("a.csv", "qid,answer,answer\nq1,a,b\n", "duplicate column 'answer'"), ("a.csv", "", "0 answers"),
         ("a.csv", "q1,tea\nq2,rice\n", "key 'qid'"), ("a.csv", 'qid,answer\nq1,"tea\n', "after line"),
         ("a.csv", b"qid,answer\nq1,caf\xe9\n", "expected UTF-8 text"), ("a.tsv", "qid,answer\nq1,tea\n", "key 'qid'"),
-        ("a.parquet", "", "no readable Parquet file"), ("a.parquet", b"PAR1" * 9, "no readable Parquet file"),
+        ("a.parquet", "", "an unreadable Parquet file"), ("a.parquet", b"PAR1" * 9, "an unreadable Parquet file"),
         ("a.csv.gz", "qid,answer\nq1,tea\n", "can't be read"), ("a.json", '[\n{"qid": "q1"}\n]', "line 1"),
     )),
     *((f"{path}: {value}", key(path, value), path) for path, value in (

@@ -117,7 +117,7 @@ HOSTILE: list[Expected] = [
         ({"docno": [b"d1"]}, "large_binary"), ({"docno": [""]}, "docno ''"),
     )),
     ("an empty file of labels", annotated(
-        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no readable Parquet"),
+        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "an unreadable Parquet"),
     ("a judge's grade beyond its scale", annotated("grades", {"grades": {
         "kind": "graded_llm", "relevant": 4, "prompt": "plain"}}), "annotations.grades.relevant"),
     ("a judge that is a file", annotated("llm", {"llm": {**JUDGE, "generator": "theirs"}}, answered()), "generator"),

@@ -130,7 +130,9 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
     )
     of_utility = [sentence for sentence in told if "tau with utility is" in sentence]
     assert of_utility[0].endswith("; erag is significantly ahead of the null, p0.")
-    assert of_utility[1].endswith("; none is significantly ahead of the null, p0; qrels is significantly behind it.")
+    assert of_utility[1].endswith(
+        "; no source is significantly ahead of the null, p0; qrels is significantly behind it."
+    )
     shown = annotations.label_within_table(study(table(), annotation_within=pl.DataFrame(
         within, schema=schema_of(TABLES["annotation_within"])
     )))  # fmt: skip

@@ -43,7 +43,7 @@ def test_what_is_wrong_with_a_parquet_file(columns: dict, message: str, tmp_path
 def test_what_is_none(tmp_path: Path) -> None:
     (tmp_path / "b.parquet").write_text("text")
     (tmp_path / "c.parquet").touch()
-    files = {"a.parquet": "no such file", "b.parquet": "no readable Parquet", "c.parquet": "no readable Parquet",
+    files = {"a.parquet": "no such file", "b.parquet": "an unreadable Parquet", "c.parquet": "an unreadable Parquet",
              "a.qrels": "no such file"}  # fmt: skip
     for name, message in files.items():
         with pytest.raises(InputError, match=message):

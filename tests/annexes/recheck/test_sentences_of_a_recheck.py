@@ -85,7 +85,7 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     assert answer == "30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones."
     assert "d · lm: 30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
-    assert " Differing texts share their first 10 tokens (median)." in equality
+    assert " Where texts differ, their first 10 tokens are the same (median)." in equality
     assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality
     assert "A second regeneration on this machine, in two halves, changed 7 of the 40 answers." in equality
     means = pl.Series([sum(differences(query)) / 2 for query in range(QUERIES)]).to_numpy()

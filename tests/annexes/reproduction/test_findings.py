@@ -115,7 +115,7 @@ def test_the_page_says_how_many_verdicts_chance_would_give() -> None:
     draws = [drawn(np.random.default_rng(seed), 40, (0.0,) * 3, 0.0) for seed in range(7)]
     parts = [paper_findings(*draw, ["bm25", "monot5"], "nDCG", ["strict"]) for draw in draws]
     (said,) = reproduction_sentences(Reproduction({"reproduced_findings": pl.concat(parts)}))
-    assert "21 tests are uncorrected; if no finding held, chance alone would give about 1 of them a verdict" in said
+    assert "21 tests are uncorrected; if no finding held, chance alone would make about 1 of them significant" in said
 
 
 def test_degrees_of_freedom_are_those_of_a_sample_variance() -> None:

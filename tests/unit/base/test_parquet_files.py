@@ -61,7 +61,7 @@ def test_a_damaged_page_that_unpacks_is_known_by_its_checksum(tmp_path: Path) ->
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"text": ["tea is grown"]}), path, compression="none", write_page_checksum=True)
     path.write_bytes(path.read_bytes().replace(b"tea", b"pea"))
-    with pytest.raises(InputError, match=r"found no readable Parquet file \(.*CRC"):
+    with pytest.raises(InputError, match=r"found an unreadable Parquet file \(.*CRC"):
         read_parquet(path, "it", ["text"])
 
 

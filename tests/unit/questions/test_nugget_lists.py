@@ -85,7 +85,7 @@ def test_what_is_no_table(tmp_path: Path, table: dict[str, Any], said: str) -> N
     with pytest.raises(InputError, match=re.escape(said)):
         read_nuggets(path)
     path.write_bytes(b"text")
-    with pytest.raises(InputError, match="found no readable Parquet file"):
+    with pytest.raises(InputError, match="found an unreadable Parquet file"):
         read_nuggets(path)
     with pytest.raises(InputError, match="found no such file"):
         read_nuggets(tmp_path / "others.parquet")

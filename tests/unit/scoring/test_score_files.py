@@ -173,7 +173,7 @@ def test_parquet_has_nulls_nan_decimals_and_categories(tmp_path: Path) -> None:
     pl.DataFrame({**rows, "Value": [4.0, 3.5], "note": [b"", b""]}).write_parquet(tmp_path / "capitals.parquet")
     assert read_score_rows(tmp_path / "capitals.parquet", ScoreScale((1, 5)))["value"].to_list() == [0.75, 0.625]
     (tmp_path / "damaged.parquet").write_bytes(b"PAR1")
-    with pytest.raises(InputError, match="no readable Parquet file"):
+    with pytest.raises(InputError, match="an unreadable Parquet file"):
         read_score_rows(tmp_path / "damaged.parquet", ScoreScale())
 
 

@@ -68,8 +68,8 @@ def within_queries(
     ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and ``kinds``
     gives each retriever's kind. For each ordering and k, the measure and P are centred per query, and r is Pearson's r
     of the residuals (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool
-    all orderings and k after this centring; orderings with the same prompts at a k count once. On unseen references, P
-    - P_0 replaces P, because each context has a different reference set.
+    all orderings and k after this centring; orderings with the same prompts at a k count once. For unseen references,
+    P - P_0 is used instead of P, because each context has a different reference set.
 
     ``retrievers`` is ``all`` (all kinds except graded and position, whose relevance is set by design), ``without
     oracles`` or ``doses`` (all graded retrievers). The last two groups have no rows if they contain fewer than two

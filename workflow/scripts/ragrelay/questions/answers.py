@@ -74,7 +74,7 @@ class FileAnswers:
 
 
 def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.DataFrame:
-    """Read the answers from a retriever, or the zero-shot answers, for a question about pairs of answers.
+    """Read a retriever's answers, or the zero-shot answers, for a question about pairs of answers.
 
     Args:
         job: The job.

@@ -41,9 +41,9 @@ def _checked(place: str, name: str) -> Question:
     if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):
-        raise InputError(place, f"a class without {', '.join(missing)}", "all attributes that a question must define")
+        raise InputError(place, f"a class without attributes {', '.join(missing)}", "every attribute of a question")
     if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
-        raise InputError(place, f"a module without {', '.join(missing)}", "the functions ask, plan and read")
+        raise InputError(place, f"a module without functions {', '.join(missing)}", "the functions ask, plan and read")
     question = question_type()
     key = question.read_key or question.key
     for file in (*question.made.values(), *([question.asked] if question.asked is not None else [])):

@@ -84,7 +84,7 @@ def _pair(section: Section) -> list[Warned]:
         own = pair.reference == section.reference_retriever
         why = "the grid’s first retriever and the reference retriever" if own else "the grid’s first two retrievers"
         other = " To choose another pair, set analysis.primary (retriever and reference) before generating answers."
-    alone = "This pair’s interval isn’t corrected for the comparisons of other pairs."
+    alone = "This pair’s interval isn’t corrected for the study’s other comparisons."
     return [Warned("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. {alone}{other}")]
 
 

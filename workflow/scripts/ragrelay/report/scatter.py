@@ -80,8 +80,8 @@ def labels_of(section: Section) -> pl.DataFrame:
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
     """Plot each query's utility against the measure, with a least-squares line, in a panel per ordering and retriever.
 
-    On the page, readers select k and the grade; a file shows the largest k and the first grade. If there are more than
-    ``most_points`` points, a sample of the queries is drawn, but lines and r always use all queries.
+    On the page, readers select k and the grade; the figure file shows the largest k and the first grade. If there
+    are more than ``most_points`` points, a sample of the queries is drawn, but lines and r always use all queries.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]

@@ -90,7 +90,7 @@ def _for_margin(row: Difference) -> str:
 
 def how_relayed(facts: Facts) -> list[str]:
     """State the slopes behind the answer on relay: unadjusted, adjusted, and for unseen references."""
-    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} when scored against unseen references"}
+    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} with unseen references only"}
     slopes = [
         names[name].format(slope_with_interval(row)) for name, row in facts.slopes.items() if row.slope is not None
     ]
@@ -129,12 +129,12 @@ def gain_counts(section: Section) -> str:
     by_word = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
-    few = f"too few queries in {sizes[TOO_FEW]}; " if by_word[TOO_FEW].height else ""
+    few = f"; too few queries in {sizes[TOO_FEW]}" if by_word[TOO_FEW].height else ""
     oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
     fallen = tested.filter(pl.col("stands").not_()).height
     return with_remark(
         f"Answers are better with context than without in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
-        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]} ({few}{section.grades[0]} references{oracles}, "
+        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references{oracles}, "
         f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would give a verdict in "
         f"{about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, answers are better in "
         f"{count(kept[BETTER])} and worse in {count(kept[WORSE])}.",

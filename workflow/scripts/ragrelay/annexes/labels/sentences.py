@@ -156,7 +156,7 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
             first, second = best["source"][:2] if best["holds"][0] else ("", "")
             ahead += [first] if second == null[0] and first not in ahead else []
             behind += [second] if first == null[0] and second not in behind else []
-            parts.append(f"{listing(ahead)} {_are(ahead)} significantly ahead of the null, {null[0]}")
+            parts.append(f"{listing(ahead or ['no source'])} {_are(ahead)} significantly ahead of the null, {null[0]}")
             parts += [f"{listing(behind)} {_are(behind)} significantly behind it"] if behind else []
         sentences.append("; ".join(parts) + ".")
     if not compared:

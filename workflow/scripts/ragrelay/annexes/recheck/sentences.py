@@ -43,7 +43,7 @@ def _equality(part: Row) -> str:
             "changes by exactly 0."
         )
     texts = "" if part["median_until"] is None else (
-        f" Differing texts share their first {part['median_until']:g} {part['unit']} (median).")  # fmt: skip
+        f" Where texts differ, their first {part['median_until']:g} {part['unit']} are the same (median).")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
     return f"{count(equal)} of {again} are bit-identical to the stored ones ({interval}).{texts}{_second_making(part)}"
 

@@ -65,6 +65,6 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
             sentences.append(
                 f"Verdicts on the paper’s findings, per dataset, references and pair: {listing(parts)}. The "
                 f"{counted(tests, 'test is', 'tests are')} uncorrected; if no finding held, chance alone "
-                f"would give {about(ALPHA * tests)} of them a verdict on average."
+                f"would make {about(ALPHA * tests)} of them significant on average."
             )
     return sentences

@@ -73,7 +73,7 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
         table = _table(path, (*required, *optional))
         columns = [_without_categories(column) for column in table.columns]
     except FAULTS as error:
-        raise InputError(path, f"no readable Parquet file ({fault(error)})", expected) from None
+        raise InputError(path, f"an unreadable Parquet file ({fault(error)})", expected) from None
     names = table.column_names
     if missing := [name for name in required if name not in names]:
         raise InputError(path, f"no column {', '.join(missing)}", expected)

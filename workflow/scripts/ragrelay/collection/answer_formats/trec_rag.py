@@ -94,7 +94,7 @@ def _cited(place: str, value: object, references: list[str], ids: frozenset[str]
             raise InputError(
                 place,
                 f"citation {cited!r}",
-                f"a reference's id, or its position counted from 0 (number of references: {len(references)})",
+                f"an id in the line's references, or its position from 0 (references: {len(references)})",
             )
     return [cited if isinstance(cited, str) else references[cited] for cited in citations]
 

@@ -120,7 +120,7 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return an asking job's parts (questions.parts.Part), with paths replaced by positions in the job's inputs."""
+        """Return the parts (questions.parts.Part) of a job that sends requests. Paths are indexes into its inputs."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:
