@@ -177,7 +177,7 @@ def test_the_page_says_so(sections: dict[bool, Section]) -> None:
     (line,) = [text for title, text, _ in lead_warnings.warnings(facts_of(sections[True])) if title == "Clusters"]
     assert line.startswith("36 queries form 15 clusters; the largest contains 28% of the queries.")
     size = sum(size**2 for size in SIZES) / 36
-    assert line.endswith(f"read “a further cluster of {size:.1f} such queries”.")
+    assert line.endswith(f"means “a further cluster of {size:.1f} such queries”.")
     assert not [text for title, text, _ in lead_warnings.warnings(facts_of(sections[False])) if title == "Clusters"]
     assert sections[False]["clusters"].is_empty()
     assert NOT_BY_CLUSTER in set(sections[True]["significance"]["reason"])

@@ -39,7 +39,7 @@ def test_marks_of_every_family(start: str, end: str) -> None:
         assert written in refusal(text), text
         assert refusal(text, "none") == refusal(text, {"marks": "none"}) == ""
         assert refusal(text, [start, end]) == refusal(text, {"marks": [start, end], "budget": 7}) == ""
-    assert "a different key thinking" in refusal(whole, ["[a]", "[/a]"])
+    assert "a different key 'thinking'" in refusal(whole, ["[a]", "[/a]"])
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_imported_answers(tmp_path: Path, name: str, single: bool) -> None:
         InputError, match=rf"{name}, (line|row) \d: found no key 'thinking', although .* has the thought mark '<think>'"
     ):
         read()
-    with pytest.raises(InputError, match="found a different key thinking"):
+    with pytest.raises(InputError, match="found a different key 'thinking'"):
         read(thinking=["[a]", "[/a]"])
     assert read(thinking=["<think>", "</think>"]) == ["Tea."] and read(thinking="none") == [text]
 

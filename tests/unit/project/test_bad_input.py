@@ -47,8 +47,8 @@ def read(folder: Path, name: str) -> object:
         ("queries.tsv", b"q 1\tone\n", ["line 1", "qid 'q 1'", "without whitespace"]),
         ("queries.tsv", b"q1\tcaf\xe9\n", ["line 1", "byte 0xe9", "UTF-8"]),
         ("queries.tsv", b"q1\tone\nq2\t\xff\xfe\n", ["line 2", "byte 0xff", "UTF-8"]),
-        ("queries.tsv", b"qid\tquery\nq1\tone\n", ["line 1", "a header ('qid' has no judgement)"]),
-        ("queries.tsv", b"\xef\xbb\xbf\nQID\ttext\nq1\tone\n", ["line 2", "a header ('QID' has no judgement)"]),
+        ("queries.tsv", b"qid\tquery\nq1\tone\n", ["line 1", "an apparent header ('qid' has no judgement)"]),
+        ("queries.tsv", b"\xef\xbb\xbf\nQID\ttext\nq1\tone\n", ["line 2", "an apparent header ('QID' has no"]),
         ("queries.tsv", b"q1\tone\rq2\ttwo\r", ["line 1", "a carriage return in the line", "LF or CRLF"]),
         ("queries.tsv", b"q1\tone\tmore\n", ["line 1", "3 columns", "2: qid<TAB>text"]),
         (
@@ -166,7 +166,7 @@ def test_no_judgement_for_any_query(write_dataset: Callable[..., Path]) -> None:
 def test_no_reference_at_a_grade(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset(qrels=[("q1", "d1", 2), ("q2", "d2", 1)])
     message = message_of(lambda: prepared(LocalCollection(folder)))
-    assert "no passage with label ≥ 3" in message and "grade 'strict'" in message
+    assert "no passage with a text and a label ≥ 3" in message and "grade 'strict'" in message
 
 
 def test_no_reference_with_a_text(write_dataset: Callable[..., Path]) -> None:

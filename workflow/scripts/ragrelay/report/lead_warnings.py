@@ -143,8 +143,8 @@ def clustered(facts: Facts) -> list[Warned]:
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
                            f"largest contains {share(row.share_largest)} of the queries. Verdicts, and the intervals "
                            "in the tables systems, gain, relay and correlations, use clusters as units; other "
-                           "intervals are omitted, or treat queries as independent. Where a remark says “a single "
-                           f"further query”, read “a cluster of {number(row.queries / row.n_eff, 1)} such queries”.",
+                           "intervals are omitted or treat queries as independent. In remarks, “a single further "
+                           f"query” means “a further cluster of {number(row.queries / row.n_eff, 1)} such queries”.",
          (row,))
         for row in facts.clusters
     ]  # fmt: skip
