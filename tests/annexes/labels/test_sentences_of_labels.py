@@ -266,8 +266,8 @@ def over_queries(
         ahead += [first] if sure and second == "p0" and first not in ahead else []
         behind += [second] if sure and first == "p0" and second not in behind else []
         word = "significant" if sure else "not significant"
-        lead_of = f"{first} {second} {word} {joined(ahead)} ahead p0 {f'{joined(behind)} behind' if behind else ''}"
-        said.append(f"{where} {retriever} {joined(named)} {lead_of}")
+        lead_of = f"{first} {second} {word} {joined(ahead or ['no source'])} ahead p0"
+        said.append(f"{where} {retriever} {joined(named)} {lead_of} {f'{joined(behind)} behind' if behind else ''}")
     sure_of = f"significant {len(significant)} {len(said)} {joined(significant)}"
     yield sure_of if significant else f"no lead significant none {len(said)}"
     yield from said
