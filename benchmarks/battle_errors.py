@@ -309,7 +309,7 @@ LINES = {
         ("some false word: {} queries, 9 retrievers", "some false word, each at 95%: {} queries, 9 retrievers"),
     "false verdict, if queries with an unreadable reply are left out (if only the unreadable reply is left out)":
         ("unreadable replies, left out: {} queries", "unreadable replies, the readable order: {} queries"),
-    "false verdict, if people vote on one order per query and see the same system first for 50% (60%) of queries":
+    "false verdict, if people see each query's answers in one order, with the same system first in 50% (60%)":
         ("votes in one order, false word: {} queries, 50% first",
          "votes in one order, false word: {} queries, 60% first"),
     **{f"correct verdict: {name} (interval covers the true value)":

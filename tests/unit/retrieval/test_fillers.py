@@ -169,16 +169,19 @@ def test_two_files_agree_on_a_text(corpus: LocalCollection) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"filler": "unjudged"}, "retrievers.d.ranking': found none; expected a retriever, because filler is unjudged"),
+        (
+            {"filler": "unjudged"},
+            "retrievers.d.ranking': found none; expected a retriever, because of filler: unjudged",
+        ),
         (
             {"filler": "random", "ranking": "bm25"},
-            "retrievers.d.ranking': found 'bm25'; expected none, because filler is ra",
+            "retrievers.d.ranking': found 'bm25'; expected none, because of filler: ra",
         ),
-        ({"ranking": "bm25"}, "retrievers.d.ranking': found 'bm25'; expected none, because filler is none"),
+        ({"ranking": "bm25"}, "retrievers.d.ranking': found 'bm25'; expected none, because of filler: none"),
         ({"filler": "unjudged", "ranking": "bm52"}, "retrievers.d.ranking': found 'bm52'; expected one of"),
         ({"filler": "judged"}, "retrievers.d.filler': found 'judged'; expected one of unjudged, random, file, nothing"),
-        ({"filler": "file"}, "retrievers.d.passages': found none; expected a file, because filler is file"),
-        ({"passages": "p.jsonl"}, "retrievers.d.passages': found 'p.jsonl'; expected none, because filler is none"),
+        ({"filler": "file"}, "retrievers.d.passages': found none; expected a file, because of filler: file"),
+        ({"passages": "p.jsonl"}, "retrievers.d.passages': found 'p.jsonl'; expected none, because of filler: none"),
         ({"filler": "file", "passages": "no.jsonl"}, "retrievers.d.passages': found no file .*no.jsonl; expected a"),
     ],
 )

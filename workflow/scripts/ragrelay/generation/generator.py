@@ -456,4 +456,5 @@ def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge
         written = json.dumps(marks or AUTO, ensure_ascii=False)
         found = f"a reasoning model (thinking: {written}), whose replies begin with a thought, not with the answer"
         switch = "chat_template_kwargs: {enable_thinking: false}"
-        raise InputError(place, found, f"thinking: none and no thoughts (e.g. by {switch}), or another {other}")
+        expected = f"thinking turned off in the model (e.g. with {switch}) and key thinking: none, or another {other}"
+        raise InputError(place, found, expected)

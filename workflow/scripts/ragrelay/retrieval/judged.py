@@ -51,7 +51,7 @@ class Judged(Bringing):
             value = getattr(self, key)
             if (value is not None) != (self.filler == filler):
                 found, expected = ("none", needed) if value is None else (repr(value), "none")
-                raise InputError(f"{place}.{key}'", found, f"{expected}, because filler is {self.filler or 'none'}")
+                raise InputError(f"{place}.{key}'", found, f"{expected}, because of filler: {self.filler or 'none'}")
         super().check(place, study)
 
     def stages(self) -> list[tuple[str, str]]:

@@ -87,8 +87,8 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     [base] = study["thoughts"].filter(**here).to_dicts()
     said = (
         f"{_where(study)}: {_of(study, against)}, thoughts average {_tokens(base['mean_tokens'])} tokens"
-        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean difference in tokens from these "
-        f"thoughts, over up to {counted(most, 'query', 'queries')}: {'; '.join(parts)}."
+        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean difference from these thoughts, in "
+        f"tokens (up to {counted(most, 'query', 'queries')}): {'; '.join(parts)}."
     )
     return [with_remark(said, _remark(rows)), *_counts(study, against)]
 

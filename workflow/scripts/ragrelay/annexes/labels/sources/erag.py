@@ -36,7 +36,7 @@ class Erag(ContinuousSource):
         able = [name for name in study.grid.generators if name in study.asked or "single_passages" in entries[name]]
         for name in study.grid.generators if self.generator is None else [self.generator]:
             if name not in able:
-                found = f"generator {name}, whose answers come from a file"
+                found = f"generator '{name}', whose answers come from a file"
                 known = f"{one_of(able, name)} in grid.generators" if able else "one with an engine"
                 raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages for this generator")
         scorers = study.grid.scorers

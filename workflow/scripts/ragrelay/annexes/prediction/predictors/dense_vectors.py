@@ -100,8 +100,8 @@ class DenseQpp(Predictor):
 class DiscountedMatryoshka(Predictor):
     """Σ dᵢ / log₂(i + 1) over i = 1 … k, where dᵢ is `dense_qpp` with the first i results.
 
-    Based on Discounted Matryoshka (Faggioli et al., SIGIR 2023), a sum over nested boxes. We assume log volumes, as in
-    `dense_qpp`, and nDCG's discount.
+    Based on Discounted Matryoshka (Faggioli et al., SIGIR 2023), a sum over nested boxes around the query and the first
+    i results. We assume log volumes, as in `dense_qpp`, and nDCG's discount.
     """
 
     name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
