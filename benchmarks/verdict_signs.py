@@ -24,8 +24,8 @@ ROUNDING = 1e-9
 SIGNS = {"better": 1, "worse": -1}
 PLACE = re.compile(r"sentences refer to k = (\d+), (\S+) order, (.+?) references")
 COUNTS = re.compile(
-    r"are better with context than without in (\d+) of (\d+) cells?, worse in (\d+) and undecided in (\d+)"
-    r"(?:; too few queries in (\d+))? \((.+?) references"
+    r"are better with context than without in (\d+) of (\d+) cells?, worse in (\d+); (\d+) are undecided"
+    r"(?: and (\d+) have too few queries)? \((.+?) references"
 )
 
 

@@ -68,7 +68,7 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
             (of_slope,) = [one for one in said if f"“{row['intervention']}” on" in one and ": per 0.1" in one]
             slope, low, high = (row[name] and row[name] / 10 for name in ("slope", "slope_low", "slope_high"))
             assert f"{ends(slope, None if low is None else (low, high))} at k = {row['k']}" in of_slope
-            fallen = of_slope.partition("would move the slope’s interval at k = ")[2].partition(" by ")[0]
+            fallen = of_slope.partition("would move this effect’s interval at k = ")[2].partition(" by ")[0]
             assert (str(row["k"]) in re.findall(r"\d+", fallen)) == (row["slope_stands"] is False)
 
 

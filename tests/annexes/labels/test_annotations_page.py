@@ -124,7 +124,7 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
     )
     assert told[1] == (
         "demo · lm: for each query, the context with the highest precision according to a source’s labels is compared "
-        "with one of 2 chosen at random (null: p0). Verdicts on mean P over up to 36 queries: better with erag "
+        "with one drawn at random from all 2 (null: p0). Verdicts on mean P over up to 36 queries: better with erag "
         "(0.200 [0.100, 0.300]); undecided with qrels (0.010 [0.100, 0.300]). 1 verdict is significant after Holm’s "
         "correction. Mean utility changes by 0.500 [0.100, 0.300] with erag."
     )

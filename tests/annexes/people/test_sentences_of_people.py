@@ -136,7 +136,7 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
 
 def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_path: Path) -> None:
     remark = of_people.people_answer(study_of(tmp_path, 60, queries=12)).remark
-    assert remark.endswith("the sections for the scorer people give one, computed over queries.")
+    assert remark.endswith("the sections for the scorer people give them, computed over queries.")
     for scored, queries in ((60, 60), (10, 60)):
         assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
 

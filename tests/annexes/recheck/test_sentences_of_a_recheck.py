@@ -85,9 +85,9 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     assert answer == "30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones."
     assert "d · lm: 30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
-    assert " Where texts differ, their first 10 tokens are the same (median)." in equality
+    assert " Texts that differ do so after 10 tokens (median)." in equality
     assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality
-    assert "A second regeneration on this machine, in two halves, changed 7 of the 40 answers." in equality
+    assert "When regenerated once more on this machine, in two halves, 7 of the 40 answers differed." in equality
     means = pl.Series([sum(differences(query)) / 2 for query in range(QUERIES)]).to_numpy()
     change = ends(means.mean(), between(means))
     assert f"10 of 40 scores changed by more than 0.020; mean P changes by {change} over 20 queries" in minilm
@@ -132,7 +132,7 @@ def test_an_endpoint_whose_replies_name_nothing(tmp_path: Path, addresses: list[
 def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:
     """Of a study with judges alone, and of one whose answers are all imported."""
     said, record = written(tmp_path, True, scorers=())
-    assert "A second regeneration on this machine, in two halves, changed none of the answers." in said[1]
+    assert "When regenerated once more on this machine, in two halves, none of the answers differed." in said[1]
     assert len(said) == 4 and record["rows"][0]["scorer"] is None
     nothing = {"parts": [], "rows": [], "imported": ["theirs", "others"]}
     assert recheck_answer(nothing).sentence == "Answers from files cannot be regenerated."

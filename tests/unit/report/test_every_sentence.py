@@ -1397,7 +1397,7 @@ def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseli
     assert said == {name: f"{n} queries" if retriever else "" for name, n in sizes.items()}
     assert sizes.get(retriever, 27) == 27 and {*sizes.values()} == ({27, 36} if retriever else {36})
     both = {(True, "dense"): "27", (True, "nrel"): "36"}.get((baseline, retriever), "27 to 36")
-    rest = "; gains, over their row’s queries; nDCG@5, over all queries with P or P₀" if baseline else ""
+    rest = "; gains are over their row’s queries; nDCG@5 is over all queries with P or P₀" if baseline else ""
     remark = f"Differences between retrievers are means over the {both} queries with P for both{rest}."
     assert (remark in table["remark"]) == bool(retriever)
     assert retriever or "Differences between" not in table["remark"]

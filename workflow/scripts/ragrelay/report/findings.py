@@ -153,8 +153,8 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
         return []
     of = "P and utility" if tested["quantity"].n_unique() > 1 else "P"
     return [
-        f"† and ‡ come from {count(tested.height)} uncorrected tests of {of} at 5% (unseen references excluded). By "
-        f"chance alone, {about(tested.height * ALPHA)} would be significant on average; "
+        f"† and ‡ come from {count(tested.height)} uncorrected tests of {of} at the 5% level (unseen references not "
+        f"counted). By chance alone, {about(tested.height * ALPHA)} would be significant on average; "
         f"{count(tested.filter('significant').height)} are "
         f"({count(tested.filter(pl.col('p_holm') < ALPHA).height)} after Holm’s correction within each family)."
     ]

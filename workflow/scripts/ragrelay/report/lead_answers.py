@@ -130,7 +130,7 @@ def ranked_well(facts: Facts) -> Conclusion:
     none = [name for name in rankings if name not in names]
     rho = [*said, f"undefined with {listing(none)}"] if none else said
     parts = [
-        f"{text} with {listing(groups[word])}"
+        f"{text} {'for' if word == UNDECIDED else 'with'} {listing(groups[word])}"
         for word, text in ((ABOVE, "They do"), (BELOW, "They have lower utility"), (UNDECIDED, "We do not know"))
         if groups[word]
     ]

@@ -100,7 +100,7 @@ def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
     least = f"{count(min(paired))} to " if len({*paired}) > 1 else ""
     said = [f"Differences between retrievers are means over the {least}{counted(max(paired), 'query', 'queries')} with "
             "P for both"] if paired else []  # fmt: skip
-    said += ["gains, over their row’s queries", f"{measure}, over all queries with P or P₀"] if measure else []
+    said += ["gains are over their row’s queries", f"{measure} is over all queries with P or P₀"] if measure else []
     return f"{said[0][0].upper()}{'; '.join(said)[1:]}." if said else ""
 
 

@@ -129,12 +129,12 @@ def gain_counts(section: Section) -> str:
     by_word = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
-    few = f"; too few queries in {sizes[TOO_FEW]}" if by_word[TOO_FEW].height else ""
+    few = f" and {sizes[TOO_FEW]} have {TOO_FEW}" if by_word[TOO_FEW].height else ""
     oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
     fallen = tested.filter(pl.col("stands").not_()).height
     return with_remark(
         f"Answers are better with context than without in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
-        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references{oracles}, "
+        f"worse in {sizes[WORSE]}; {sizes[UNDECIDED]} are undecided{few} ({section.grades[0]} references{oracles}, "
         f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would give a verdict in "
         f"{about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, answers are better in "
         f"{count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
@@ -159,7 +159,7 @@ def gains(rows: list[Row]) -> list[str]:
     ]
     if shown:
         lines.append(
-            f"Mean gain relative to mean P₀, with mean and median utility per query in brackets: {listing(shown)}."
+            f"Mean gain relative to mean P₀, with mean and median utility per query in parentheses: {listing(shown)}."
         )
     return lines
 
@@ -172,8 +172,8 @@ def flags(section: Section) -> list[str]:
     disagreeing = cells.filter(pl.col("utility_disagrees").fill_null(False))
     if disagreeing.height:
         sentences.append(
-            f"In {counted(disagreeing.height, COMBINATION)}{of}, mean U and mean gain have opposite signs "
-            f"({_cells(disagreeing.iter_rows(named=True))}); ragrelay draws no conclusions from U."
+            f"In {counted(disagreeing.height, COMBINATION)}{of}, mean utility and mean gain have opposite signs "
+            f"({_cells(disagreeing.iter_rows(named=True))}); ragrelay draws no conclusions from utility."
         )
     dominated = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
     if dominated.height:
@@ -182,8 +182,8 @@ def flags(section: Section) -> list[str]:
             for row in dominated.head(MOST_NAMED).iter_rows(named=True)
         ]
         sentences.append(
-            f"In {counted(dominated.height, COMBINATION)}{of}, one query accounts for more than 20% of the sum of |U|: "
-            f"{'; '.join(named)}{'; …' if dominated.height > MOST_NAMED else '.'}"
+            f"In {counted(dominated.height, COMBINATION)}{of}, one query accounts for more than 20% of the sum of "
+            f"|utility|: {'; '.join(named)}{'; …' if dominated.height > MOST_NAMED else '.'}"
         )
     return sentences
 
@@ -204,7 +204,7 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
         return []
     by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED, TOO_FEW)}
     oracles = " (oracles included)" if set(cells["retriever"]) - set(rankings) else ""
-    few = f" ({TOO_FEW} in {count(by_word[TOO_FEW].height)})" if by_word[TOO_FEW].height else ""
+    few = f"; {count(by_word[TOO_FEW].height)} have {TOO_FEW}" if by_word[TOO_FEW].height else ""
     alone = cells.filter(pl.col("p_permutation") < ALPHA).height
     return [
         f"ρ between {measure}@k and utility is defined for {counted(cells.height, COMBINATION)} of retriever{oracles}, "

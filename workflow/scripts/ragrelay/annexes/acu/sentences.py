@@ -61,7 +61,7 @@ def _silent(row: dict[str, Any]) -> str:
 
 
 def _moved(rows: dict[str, dict[str, Any]]) -> str:
-    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance} the claim"
+    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where evidence {stance} the claim"
                  for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
     whole = rows[ALL]
     how = {1: "moved the model in the direction of its stance", -1: "moved the model against its stance"}
@@ -106,7 +106,9 @@ def _characteristics(correlated: pl.DataFrame) -> str:
         )
     names = [f"{row['characteristic']} (ρ = {number(row['value'], 2)})" for row in clear.head(MOST_NAMED).to_dicts()]
     more = f" and {counted(clear.height - MOST_NAMED, 'other')}" if clear.height > MOST_NAMED else ""
-    return f"Characteristics correlated with ACU over all stances, after Holm’s correction: {listing(names)}{more}."
+    return (
+        f"After Holm’s correction, these characteristics correlate with ACU over all stances: {listing(names)}{more}."
+    )
 
 
 def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataFrame) -> list[str]:
@@ -127,8 +129,8 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     if missing:
         limits.append(f"Characteristics that are unknown for these claims: {listing(sorted(missing))}.")
     limits.append(
-        "Several pairs share a claim, so tests and intervals for correlations use claims as the units. The paper’s "
-        "p-values treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
+        "Several pairs share a claim, so tests and intervals for correlations use claims as the units. P-values as in "
+        "the paper treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
     )
     if study.entities[claims] == CAPITALISED:
         limits.append("Entities were found with a rule (capitalised words and numbers), not with a trained model.")

@@ -94,7 +94,7 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         where = f"Intervention “{name}” on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
-        unseen = "with answers scored only against references that appear in none of the contexts compared at that k"
+        unseen = "with answers scored only against references that appear in none of the contexts at the same k"
         others = "(other references may have been copied): the effect is"
         sentences += _by_k(f"{where}, {unseen} {others}", study.overall.filter(**here))
         of_ends = rows.filter(part=FIRST_LAST).with_columns(pl.col("verdict").replace(OF_PLACES))
@@ -106,8 +106,8 @@ def effect_sentences(study: EffectStudy) -> list[str]:
                 said += " Relay’s slope is a correlation over all the study’s rankings, not adjusted for difficulty."
             fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
             remark = (
-                f"One more query with an effect {number(AGAINST, 2)} above or below the mean would move the slope’s "
-                f"interval at k = {listing(fallen)} by more than half its width."
+                f"One more query with an effect {number(AGAINST, 2)} above or below the mean would move this "
+                f"effect’s interval at k = {listing(fallen)} by more than half its width."
             )
             sentences.append(with_remark(said, remark if fallen else ""))
     return [*sentences, *_without_effect(study)]

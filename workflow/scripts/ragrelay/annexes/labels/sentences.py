@@ -106,7 +106,7 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
-        random = f"one of {count(of_p['n_retrievers'][0])} chosen at random{f' (null: {null[0]})' if null else ''}"
+        random = f"one drawn at random from all {count(of_p['n_retrievers'][0])}{f' (null: {null[0]})' if null else ''}"
         said = (
             f"{where}: for each query, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} according to a "
             f"source’s labels is compared with {random}. Verdicts on mean P over up to "

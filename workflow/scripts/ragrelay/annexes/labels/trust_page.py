@@ -70,7 +70,7 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
     for judge, judges in shown.trust.own.items():
         sentences.append(
             f"{judge} uses {listing(list(judges))} to judge passages, and the same model generates answers. A judge "
-            "may favour passages that it has used."
+            "may favour passages that it has used for its answers."
         )
     powered = shown.tables["annotation_powered"].drop_nulls("low")
     if shown.tables["annotation_powered"].height:

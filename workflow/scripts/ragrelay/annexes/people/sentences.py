@@ -40,8 +40,8 @@ def _elsewhere(study: PeopleStudy) -> str:
     parts = [f"{listing(pairs)} ({where})" for where, pairs in named.items()]
     more = [counted(len(rows) - MOST_NAMED, "other")] if len(rows) > MOST_NAMED else []
     return (
-        f"People scored every answer in {counted(len(rows), 'comparison')}: {listing([*parts, *more])}. There is no "
-        f"interval here; the sections for the scorer {study.people} give one, computed over queries."
+        f"People scored every answer in {counted(len(rows), 'comparison')}: {listing([*parts, *more])}. These have "
+        f"no intervals here; the sections for the scorer {study.people} give them, computed over queries."
     )
 
 
@@ -145,7 +145,7 @@ def _estimate(row: Row) -> str:
         return f"{where}: no interval for the {what} ({row['reason']}; {of})."
     word = f"{row['verdict']}. The estimated difference in human scores"
     if row["quantity"] == SLOPE:
-        word = "per 0.1 of difference in the study’s first measure, the difference in human scores changes by"
+        word = "for each 0.1 by which the first measure differs, the difference in human scores changes by"
     value = with_interval(row["value"], row["low"], row["high"])
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
     helped = f"{value} with {row['scorer']} and " if row["weight"] else ""
@@ -162,7 +162,7 @@ def _bought(row: Row) -> str:
         return f"{row['scorer']} hardly narrows the human scores’ interval ({share(row['width'])} of its width; {r})."
     return (
         f"{row['scorer']} narrows the human scores’ interval to {share(row['width'])} of its width ({r}); "
-        f"that would otherwise take {number(row['as_many'], 1)} times as many scores."
+        f"without {row['scorer']}, this would take {number(row['as_many'], 1)} times as many."
     )
 
 

@@ -131,8 +131,8 @@ def _ensemble(study: PredictedStudy) -> str | None:
         for row in rows.filter(verdict=NOT_BEYOND).iter_rows(named=True)
     ]
     beyond = (
-        f" For {listing(by_p0)}, the regression is not shown to add anything to what P₀ predicts. If it decides where "
-        "to use the context, any gain (also in the curve) may come only from noise in P₀ that other seeds don’t share."
+        f" For {listing(by_p0)}, the regression is not shown to add anything to what P₀ predicts. If the regression "
+        "decides where to use the context, any improvement may come only from noise in P₀ that other seeds don’t share."
     )
     return (
         "On held-out queries, the correlation ρ between the gain and its prediction (by a ridge regression on all "
@@ -176,4 +176,4 @@ def _policy(study: PredictedStudy) -> str | None:
     if not said:
         return None
     chosen = f"If the context is used only where the predicted gain is above 0 (k = {study.k})"
-    return f"{chosen}, the regret against the oracle is {listing(said)}."
+    return f"{chosen}, the regret (against the best choice for each query) is {listing(said)}."

@@ -43,7 +43,7 @@ def _equality(part: Row) -> str:
             "changes by exactly 0."
         )
     texts = "" if part["median_until"] is None else (
-        f" Where texts differ, their first {part['median_until']:g} {part['unit']} are the same (median).")  # fmt: skip
+        f" Texts that differ do so after {part['median_until']:g} {part['unit']} (median).")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
     return f"{count(equal)} of {again} are bit-identical to the stored ones ({interval}).{texts}{_second_making(part)}"
 
@@ -59,7 +59,7 @@ def _second_making(part: Row) -> str:
     changed = part["n"] - part["n_equal_here"]
     of = f"{count(changed)} of the {count(part['n'])} answers" if changed else "none of the answers"
     who = "by the endpoint" if _served(part["now"]) else "on this machine"
-    return f" A second regeneration {who}, in two halves, changed {of}."
+    return f" When regenerated once more {who}, in two halves, {of} differed."
 
 
 def _change(row: Row) -> str:

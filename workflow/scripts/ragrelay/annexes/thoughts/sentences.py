@@ -107,7 +107,7 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
         f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; "
         f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts have more tokens in "
         f"{count(kept[MORE])} and fewer in {count(kept[FEWER])}. Without the correction, if the context made no "
-        f"difference, chance alone would give one in {about(tested.height * ALPHA)} on average."
+        f"difference, chance alone would give one in {about(tested.height * ALPHA)} of these cells on average."
     ]
 
 
@@ -121,7 +121,7 @@ def _censored(study: ThoughtStudy) -> list[str]:
     return [
         f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
         f"({share((cut + unfinished) / thoughts)})."
-        + ("" if _no_lengths(study) else " Such thoughts are counted up to that point, so means are "
+        + ("" if _no_lengths(study) else " Only their generated tokens are counted, so means are "
                                          "lower bounds and differences may be too small or too large.")
     ]  # fmt: skip
 
