@@ -87,8 +87,8 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
                 "annotations": {"llm": {"kind": "llm", "generator": "judge"}},
                 "generators": {"judge": {**JUDGE, "thinking": ["<think>", "</think>"]}},
             },
-            r"annotations.llm.generator': found a reasoning model .*expected thinking: none .*"
-            r"\{enable_thinking: false\}, or another judge",
+            r"annotations.llm.generator': found a reasoning model .*expected thinking turned off .*"
+            r"\{enable_thinking: false\}\) and key thinking: none, or another judge",
         ),
         ({"annotations": {"erag": {"kind": "erag", "threshold": 0}}}, "erag.threshold': found 0.*expected more than 0"),
     ],

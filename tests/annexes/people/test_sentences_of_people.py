@@ -151,9 +151,9 @@ def test_comparisons_whose_answers_people_all_scored_are_named(tmp_path: Path) -
 
     lacking = (pl.col("retriever") == "dense") | (pl.col("against_retriever") == "dense").fill_null(False)
     some = remark(table.with_columns(n_scores=pl.col("n_scores") - lacking.cast(pl.Int64)))
-    assert some.startswith(f"People scored every answer in 1 comparison: {gain} (lm1, k = 3, descending order). There")
+    assert some.startswith(f"People scored every answer in 1 comparison: {gain} (lm1, k = 3, descending order). These")
     many = remark(pl.concat([table.with_columns(generator=pl.lit(f"lm{number}")) for number in (1, 2)]))
-    assert many.count(" compared with ") == 3 and "and 3 others. There is no interval" in many
+    assert many.count(" compared with ") == 3 and "and 3 others. These have no intervals" in many
 
 
 def test_the_page_shows_where_the_intervals_are(tmp_path: Path) -> None:

@@ -149,4 +149,4 @@ def test_a_regression_that_follows_p0_alone_is_said_to() -> None:
     assert row["p_value"] < 0.05 < row["p_given_p0"] and row["verdict"] == "not beyond P₀"
     said = next(one for one in prediction_sentences(study).sentences if "a ridge regression" in one)
     assert f"For bm25 (ρ = {number(row['given_p0'], 2)} with P given P₀" in said
-    assert "any gain (also in the curve) may come only from noise in P₀" in said
+    assert "any improvement may come only from noise in P₀" in said

@@ -199,7 +199,7 @@ def test_predictions_say_what_the_scores_say_and_are_approved(
         lost = [float((most - one).mean()) for one in (chosen, p, p0)]
         own = ends((chosen - better).mean(), between(chosen - better, cautious=False))
         regrets.append(f"{num(lost[0])} {retriever} {num(lost[1])} always {num(lost[2])} never better {own}")
-    expected.append(f"above 0 {k} oracle {joined(regrets)}")
+    expected.append(f"above 0 {k} {joined(regrets)}")
     names = {*WORDS, *retrievers, *cells[0].predictors}
     found = of_predictions.prediction_sentences(study)
     agree(found.sentences, expected, names)

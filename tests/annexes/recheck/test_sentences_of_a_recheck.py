@@ -111,7 +111,7 @@ def test_of_an_endpoint_only_what_replies_say_is_approved(tmp_path: Path, addres
         f"{place} (served model m-1, system fingerprint fp_2), software and processor unknown. "
         "Settings that differ: system fingerprint fp_1, now fp_2." in said[1]
     )
-    assert "by the endpoint, in two halves, changed 7 of the 40 answers" in said[1]
+    assert "by the endpoint, in two halves, 7 of the 40 answers differed" in said[1]
     for wrong in ("openai", "2.45.0", "a processor", "this machine"):
         assert wrong not in "".join(said)
     if len(addresses) == 1:

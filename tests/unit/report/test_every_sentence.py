@@ -819,7 +819,7 @@ def correlation_counts(a: Again) -> list[str]:
     rows = [one[1] for where in a.cells(("lenient", "strict")) if (one := a.rho_of(where))]
     words = [row["word"] for row in rows]
     alone = sum(row["p_permutation"] < 0.05 for row in rows)
-    few = f"too few {words.count('too few')}" if "too few" in words else ""
+    few = f"{words.count('too few')} too few" if "too few" in words else ""
     counts = [f"{word} {words.count(word)}" for word in ("above zero", "below zero", "undecided")]
     names = {where[0] for where in a.cells(("lenient", "strict")) if a.rho_of(where)}
     oracles = "oracle" if names - set(a.rankings) else ""
@@ -840,11 +840,11 @@ def gain_counts(a: Again) -> list[str]:
         f"{word} {sum(one == word for one, keeps in zip(words, holm, strict=True) if keeps)}"
         for word in ("better", "worse")
     ]
-    few = f"too few {n['too few queries']}" if n["too few queries"] else ""
+    few = f"{n['too few queries']} too few" if n["too few queries"] else ""
     fallen = [one] if (one := sum(gain_falls(a, where) for where in cells)) else []
     oracles = "oracles" if len(a.rankings) < len(a.retrievers) else ""
     return [
-        f"better {n['better']} {len(cells)} worse {n['worse']} undecided {n['undecided']} {few} lenient "
+        f"better {n['better']} {len(cells)} worse {n['worse']} {n['undecided']} undecided {few} lenient "
         f"{oracles} {max(map(len, values))} {chance(len(cells))} {joined(kept)} {remark(fallen)}"
     ]
 

@@ -40,7 +40,7 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     kept = tests.filter(pl.col("p_holm") < ALPHA).height
     return [
         f"At k = {k}, the difference in P between descending order (best passage first) and ascending order (best "
-        f"passage last) is significant for {listing(moved) + f', {len(moved)} of the' if moved else 'none of the'} "
+        f"passage last) is significant for {listing(moved) + ' among the' if moved else 'none of the'} "
         f"{counted(tests.height, 'retriever')} tested (uncorrected paired t-tests; chance alone would give "
         f"{about(tests.height * ALPHA)} on average). After Holm’s correction, it is significant for {kept or 'none'}."
     ]
