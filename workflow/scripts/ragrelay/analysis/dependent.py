@@ -87,7 +87,7 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Compare Pearson's r between cells of all retrievers, with one row (``SCHEMA``) per comparison.
+    """Compare Pearson's r between retrievers, between orderings and over k: one row (``SCHEMA``) per comparison.
 
     ``utility`` has the columns utility.COLUMNS; ``retrieval`` has retriever, qid, measure, k and value. ``comparison``
     is ``retrievers`` (two retrievers at the same ordering and k), ``orderings`` (descending against ascending) or

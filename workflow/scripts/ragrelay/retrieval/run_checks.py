@@ -73,7 +73,7 @@ def check_runs(
 def check_measures(
     measures: Sequence[str], dataset: Mapping[str, object], qrels: pl.DataFrame, cache_dir: str | Path
 ) -> None:
-    """Check that the providers of ``measures`` accept the labels in ``qrels`` (label), unless this was checked before.
+    """Check that the providers of ``measures`` accept the labels in ``qrels`` (column label), unless already checked.
 
     Raises InputError for the first measure whose provider rejects the labels.
     """

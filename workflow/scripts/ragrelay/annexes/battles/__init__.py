@@ -1,1 +1,1 @@
-"""The annex about battles, in which a judge compares two retrievers' answers to the same query."""
+"""The annex for battles, in which a judge compares two retrievers' answers to the same query."""

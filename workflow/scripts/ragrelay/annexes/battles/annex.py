@@ -1,4 +1,4 @@
-"""The annex about battles: comparisons of two retrievers' answers to the same query."""
+"""The annex for battles: comparisons of two retrievers' answers to the same query."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar

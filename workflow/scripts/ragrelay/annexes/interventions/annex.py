@@ -1,4 +1,4 @@
-"""The annex about interventions, which change single passages in contexts."""
+"""The annex for interventions, which change single passages in contexts."""
 
 from collections.abc import Mapping
 from typing import ClassVar

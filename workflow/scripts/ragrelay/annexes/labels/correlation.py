@@ -52,9 +52,9 @@ def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: i
     """Correlate measures computed from labels with P and utility, over queries.
 
     Returns the columns in SCHEMA, with a row per source, measure, retriever, k, reference set, quantity and
-    coefficient. ``values``: columns values.SCHEMA; ``utility``: the utility table, of which only descending order is
-    used. Queries without the quantity (n_null) or the measure (n_unmeasured) are left out; n_short counts the remaining
-    queries with fewer than k passages. Intervals and p-values are computed as in analysis.correlation.transmission.
+    coefficient. ``values``: columns values.SCHEMA; ``utility``: the utility table (only rows in descending order are
+    used). Queries without the quantity (n_null) or the measure (n_unmeasured) are left out; n_short counts the
+    remaining queries with fewer than k passages. Intervals and p-values: see analysis.correlation.transmission.
     """
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
 

@@ -22,8 +22,8 @@ def label_within(
     """Correlate P with each source's measures within queries, that is, over the retrievers' contexts for a query.
 
     Returns the columns in SCHEMA. ``values`` has the columns values.SCHEMA; ``utility`` is the utility table, of which
-    only descending order is used; ``kinds``: each retriever's kind. A row has a reason instead of r if the source's
-    labels are ``constant`` within a query, or if the measure is undefined for the labels.
+    only rows in descending order are used; ``kinds``: each retriever's kind. A row has a reason instead of r if the
+    source's labels are ``constant`` within a query, or if the measure is undefined for the labels.
     """
     ends = utility.filter(ordering=DESCENDING)
     frames = [pl.DataFrame(schema=SCHEMA)]

@@ -1,4 +1,4 @@
-"""The annex about human scores."""
+"""The annex for human scores."""
 
 from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys

@@ -1,4 +1,4 @@
-"""The annex about rechecks, which regenerate some of the stored answers."""
+"""The annex for rechecks, which regenerate some of the stored answers."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The annex about search rounds."""
+"""The annex for search rounds."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The annex about thoughts, which reasoning models write before an answer."""
+"""The annex for thoughts, which reasoning models write before an answer."""
 
 from ragrelay.annexes.thoughts.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.base.annex import Annex

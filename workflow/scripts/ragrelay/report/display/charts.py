@@ -115,7 +115,7 @@ def stacked_bars(
     tooltip: list[alt.Tooltip],
     theme: Theme,
 ) -> alt.Chart:
-    """Draw a stacked bar at each k in the retriever's colour. Each value of column ``kind`` has a different shade."""
+    """For each retriever and k, draw a stacked bar in the retriever's colour, with a shade for each ``kind``."""
     pale = alt.Scale(domain=list(kinds), range=[1, 0.55, 0.2])
     bars: alt.Chart = (
         alt.Chart()

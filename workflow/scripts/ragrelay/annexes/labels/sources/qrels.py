@@ -15,7 +15,7 @@ class Qrels(AnnotationSource):
     graded, judge = True, True
 
     def highest(self, data: SourceData) -> float:
-        """Return the dataset's highest grade."""
+        """Return the highest label in the dataset's judgements, but at least 1."""
         return max(1.0, float(data.qrels["label"].max() or 1))  # type: ignore[arg-type]
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame:
