@@ -94,7 +94,7 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         where = f"Intervention “{name}” on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
-        unseen = "with answers scored only against references that appear in none of the contexts at the same k"
+        unseen = "scored only against references that appear in none of the contexts compared at the same k"
         others = "(other references may have been copied): the effect is"
         sentences += _by_k(f"{where}, {unseen} {others}", study.overall.filter(**here))
         of_ends = rows.filter(part=FIRST_LAST).with_columns(pl.col("verdict").replace(OF_PLACES))
