@@ -67,7 +67,9 @@ RELAY_COLUMNS = {
     "n": integer("number of queries whose contexts differ", "queries"),
     "slope": number("increase in the win rate per unit of difference in the measure; both quantities are centred over "
         "the pair’s queries", "win rate per 1 of the measure"),
-    **{name: relay.TABLE[name] for name in ("low", "high", "p_value", "verdict", "reason")},
+    "low": number("lower end of the 95% interval for `slope`", "win rate per 1 of the measure"),
+    "high": number("upper end of the 95% interval for `slope`", "win rate per 1 of the measure"),
+    **{name: relay.TABLE[name] for name in ("p_value", "verdict", "reason")},
 }  # fmt: skip
 FOLLOW_COLUMNS = {
     **_PAIR,
