@@ -192,6 +192,15 @@ def test_without_zeroshot_answers_the_adjusted_row_says_so() -> None:
     assert answer(found, **CELL) == NOT_KNOWN
 
 
+def test_an_adjustment_that_explains_the_measures_differences_is_the_reason_for_no_slope() -> None:
+    utility, retrieval, contexts = tables()
+    halved = pl.when(retriever="dense").then(pl.col("value").first().over("qid", "k") / 2).otherwise("value")
+    of_two = retrieval.filter(pl.col("retriever").is_in(["bm25", "dense"])).with_columns(value=halved)
+    rows = relay(utility, of_two, contexts, KINDS)
+    assert all_of(rows, True)["reason"] == "the measure's differences are fully explained by the adjustment"
+    assert all_of(rows, False)["reason"] is None
+
+
 def test_a_pair_with_the_same_contexts_has_no_row_and_counts_as_shared() -> None:
     found = relay(*tables(share=1.0), KINDS).filter(**CELL, adjusted=False)
     assert set(found["retrievers"]) == {"bm25, mono", "dense, mono", ALL_RANKINGS}

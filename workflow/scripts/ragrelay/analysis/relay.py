@@ -351,7 +351,7 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
     """
     pairs = list(pairs)
     used = [pair for pair in pairs if pair.differs.sum() >= QUERIES_AT_LEAST]
-    weights = [pair.products[0].sum() for pair in used]
+    xx = [pair.products[0].sum() for pair in used]
     return Sums(
         np.any([np.zeros_like(pairs[0].differs), *(pair.differs for pair in used)], axis=0),
         np.sum([np.zeros_like(pairs[0].products), *(pair.products for pair in used)], axis=0),
@@ -361,7 +361,7 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
         np.any([pair.apart for pair in pairs], axis=0),
         sum(pair.noise for pair in used),
         pairs[0].cluster,
-        float(np.average([pair.inflation for pair in used], weights=weights)) if sum(weights) > 0 else 1.0,
+        float(np.average([pair.inflation for pair in used], weights=xx if any(xx) else None)) if used else 1.0,
     )
 
 
@@ -394,15 +394,16 @@ def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> d
     if n < QUERIES_AT_LEAST:
         few = NEEDED.format(least) if row["n"] < least else f", in no pair {QUERIES_AT_LEAST}"
         return row | {"reason": f"{_differing(row['n'], sums)}{few}"}
+    equal = "fully explained by the adjustment" if sums.inflation > 1.0 else "the same for all queries"
     if not xx.sum() > 0:
-        return row | {"reason": "the measure's differences are the same for all queries"}
+        return row | {"reason": f"the measure's differences are {equal}"}
     row["slope"] = float(xp.sum() / xx.sum())
     row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0)) if pp.sum() > 0 else None
     row |= _corrected(row["r"], 1.0 - sums.noise / float(pp.sum())) if row["r"] is not None else {}
     xx, xp, _ = sums.of_units
     row["n_eff"] = float(xx.sum() ** 2 / (xx**2).sum())
     if row["r"] is None:
-        return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
+        return row | {"verdict": UNDECIDED, "reason": f"P's differences are {equal}"}
     if len(xx) < QUERIES_AT_LEAST:
         return row | {"reason": _differing(len(xx), sums) + NEEDED.format(least)}
     if is_constant(xp - row["slope"] * xx):
