@@ -44,7 +44,7 @@ Context = tuple[str, int]
 def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
     """Read ``columns`` from all ``files`` into one table; retriever, ordering and k come from the files' paths.
 
-    If a file lacks a column in ``optional`` (keys of COLUMNS), the file's rows are null in this column.
+    Columns in ``optional`` (keys of COLUMNS) are filled with nulls for files that don't contain them.
     """
     frames = []
     for key, path in files.keyed:
@@ -83,11 +83,11 @@ def view_answers(
 ) -> list[dict[str, object]]:
     """Write an answer file for each cell, with one row per query in the order of the cell's prompt file.
 
-    ``prompts`` is keyed by (ordering, k), and ``outputs`` by (ordering, k, seed). Each file has the required columns in
-    COLUMNS. The columns in THOUGHT are added if ``thinking`` names thought marks or an answer has a thought. Returns
-    counts (keys what, count, of): dropped passages, missing answers by reason, prompts of unknown length, thoughts cut
-    at their budget, and thoughts left in answers. Raises InputError, before any file is written, if the store lacks an
-    answer. If ``receipts`` show that the answer's prompt was too long, the error says so.
+    ``prompts`` is keyed by (ordering, k), and ``outputs`` by (ordering, k, seed). Each file contains the required
+    columns of COLUMNS. The columns in THOUGHT are added if ``thinking`` names thought marks or an answer has a thought.
+    Returns counts (keys what, count, of): dropped passages, missing answers by reason, prompts of unknown length,
+    thoughts cut at their budget, and thoughts left in answers. Raises InputError, before any file is written, if the
+    store lacks an answer. If ``receipts`` show that the answer's prompt was too long, the error says so.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -123,7 +123,7 @@ def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
-    """Raise InputError if, according to the jobs' ``receipts``, a prompt in ``lacking`` (prompt ids) was too long."""
+    """Raise InputError if the jobs' ``receipts`` say that a prompt in ``lacking`` (prompt ids) was too long."""
     refused = refused_prompts(receipts)
     errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
     if errors:
@@ -133,7 +133,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
 
 
 def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
-    """Return the errors (place, found, expected) that ``receipts`` contain for overlong prompts, keyed by prompt_id."""
+    """Return the errors (place, found, expected) recorded in ``receipts`` for overlong prompts, keyed by prompt_id."""
     refused: dict[str, Sequence[str]] = {}
     for path in receipts:
         refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})

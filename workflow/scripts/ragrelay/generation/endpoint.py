@@ -117,10 +117,10 @@ class EndpointEngine:
         """Send ``requests``, and yield a row as each reply arrives.
 
         ``form`` builds request bodies and rows. At most ``concurrency`` requests per address are open at a time. Until
-        the first answer, requests are sent one at a time, so that only one request fails if the endpoint rejects the
-        request body. Rows are held back until every address has been tried, because the addresses may serve different
-        models. Raises InputError if the endpoint refuses a request, truncates a prompt, cuts an answer too early, names
-        another model, or still fails after all retries. Finished rows are yielded before the error.
+        the first answer arrives, requests are sent one at a time, so that only one request fails if the endpoint
+        rejects the request body. Rows are held back until every address has been tried, in case the addresses serve
+        different models. Raises InputError if the endpoint refuses a request, truncates a prompt, cuts an answer short,
+        names another model, or still fails after all retries. Finished rows are yielded before the error.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))

@@ -114,9 +114,9 @@ class _Logprobs(_Part):
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
-        """Return log-probabilities of the likeliest candidates per token (tokens × CANDIDATES, padded with −inf).
+        """Return log-probabilities of the likeliest candidates for each token (tokens × CANDIDATES, padded with −inf).
 
-        A completion may list an additional candidate, the sampled token. Only the likeliest CANDIDATES are returned.
+        A completion may also list the sampled token, but only the likeliest CANDIDATES are returned.
         """
         places = [list((place or {}).values()) for place in self.top_logprobs or ()]
         places += [[candidate.logprob for candidate in token.top_logprobs or ()] for token in self.content or ()]

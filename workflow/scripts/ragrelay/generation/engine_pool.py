@@ -1,6 +1,6 @@
 """Run several vLLM engines side by side in one job, each in a separate process on separate GPUs.
 
-Use a pool on clusters that only allocate complete nodes, if the model needs fewer GPUs than a node has.
+Use a pool if your cluster only allocates entire nodes and the model needs fewer GPUs than a node has.
 """
 
 import os
@@ -145,7 +145,7 @@ def serve(number: int) -> None:
     The job first sends the generator's definition, the window and the number of threads. This process replies with the
     engine's version, device and settings. For each run, the job then sends a method, a definition and lists of
     requests, ending with an empty list. This process replies with rows followed by None, or with an error. Between
-    rows, tuples report how many prompt and answer tokens have been computed for unfinished answers.
+    rows, it sends tuples with the numbers of prompt and answer tokens computed so far for unfinished answers.
     """
     # Only the job handles these signals; it ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -96,7 +96,7 @@ class EngineInJob(Engine, Protocol):
 
 
 class GeneratorKind(Kind):
-    """Base class for sources of answers. In class methods, ``definition`` may lack keys."""
+    """Base class for sources of answers. The ``definition`` passed to class methods may lack keys."""
 
     asked: ClassVar[bool] = True
     """Whether an engine generates the answers; otherwise they are read from files."""
@@ -384,7 +384,7 @@ def check_judge(
     """Raise InputError if the generator ``name`` can't be a judge with prompts from ``template``.
 
     ``begins``: the text that the judge's replies must begin with. ``writes``: whether the judge must also write texts
-    in a fixed form. The generator must be able to return word probabilities and, if it writes, to score any text.
+    in a fixed form. The generator must be able to return word probabilities and, with ``writes``, to score any text.
     """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))

@@ -12,7 +12,7 @@ WILDCARD = re.compile(r"\{(\w+)[^}]*\}")
 
 
 class Record(NamedTuple):
-    """A log record. ``last``: the record's last line, which names the error if the record has a traceback."""
+    """A log record. ``last``: the record's last line, which names the error if the record contains a traceback."""
 
     time: datetime
     level: str

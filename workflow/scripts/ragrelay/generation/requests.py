@@ -44,15 +44,15 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
     """Collect the distinct keys (prompt_id, seed) in all prompt files, in processing order, and assign them to shards.
 
     ``prompts``: each retriever's prompt files. Each prompt is combined with each of ``seeds`` or, if the files have a
-    column ``seed``, only with the seed in that column. Further columns: qid, retriever and path (of the first file with
-    the prompt), size (the prompt's bytes), shard. Texts stay in the files until with_texts reads them, because a large
-    study's texts would fill a node's memory.
+    column ``seed``, only with the seed in that column. Further columns: qid, retriever and path (of the first file that
+    contains the prompt), size (the prompt's bytes), shard. Texts stay in the files until with_texts reads them, because
+    a large study's texts would fill a node's memory.
 
-    Queries are ordered by a hash of their qid. At any time, the finished queries are thus a random sample, with answers
-    for every retriever. A query's prompts are ordered by file (increasing k within an ordering), then by seed, so that
-    the prefix cache can reuse instructions, smaller contexts and a prompt's other seeds. All of a query's prompts go to
-    the same shard. Queries with the most text are assigned first, each to the shard with the least text so far. All
-    shards compute the same assignment.
+    Queries are ordered by a hash of their qid, so that the queries finished so far are always a random sample, with
+    answers for every retriever. A query's prompts are ordered by file (increasing k within an ordering), then by seed,
+    so that the prefix cache can reuse instructions, smaller contexts and a prompt's other seeds. All of a query's
+    prompts go to the same shard. Queries with the most text are assigned first, each to the shard with the least text
+    so far. All shards compute the same assignment.
     """
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
     names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
@@ -103,7 +103,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in batches.
 
-    A batch has complete queries and about TEXT_BYTES of prompts. If ``keys`` has prompts, it is yielded unchanged.
+    A batch contains all rows of some queries (about TEXT_BYTES of text). ``keys`` with prompts is yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -133,7 +133,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 def requests_of(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Build requests for ``missing`` (rows from sharded_keys). Endpoints without a tokenizer get prompts as text."""
+    """Build requests for ``missing`` (rows from sharded_keys); endpoints without a tokenizer get prompts as text."""
     for part in with_texts(missing):
         if sends_texts(generator):
             marks = None if generator.get("chat") else thought_marks(generator)
@@ -190,8 +190,8 @@ def tokenised(
     """Build requests for ``missing`` (rows from with_texts), tokenising each prompt only once.
 
     Each prompt must leave room for the longest reply within ``window``, unless ``window`` is None. With ``over_window:
-    truncate``, ``layout`` shortens longer prompts. A prompt that is still too long raises InputError or, if ``refused``
-    is given, is left out, with the error in ``refused`` (keyed by prompt_id). See also check_marks.
+    truncate``, ``layout`` shortens longer prompts. A prompt that is still too long raises InputError; with ``refused``,
+    it is left out instead, and the error is added to ``refused`` (keyed by prompt_id). See also check_marks.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)

@@ -107,7 +107,7 @@ class AnswerStore(PartStore):
         """Return the answers for ``keys``, separated from thoughts, with columns PER_ANSWER and THOUGHT.
 
         ``marks``: the generator's thought marks (see reading_marks). If ``marks`` is None, raises InputError for an
-        answer that contains thought marks (from an earlier version).
+        answer that contains thought marks, as earlier versions stored.
         """
         rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
         if marks is None:

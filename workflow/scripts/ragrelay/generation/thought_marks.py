@@ -165,7 +165,7 @@ def begun_mark(text: str, marks: Sequence[str]) -> str:
 
 
 def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
-    """Return the thought in ``text``, a reply to a request with the thought's end mark as a stop string.
+    """Return the thought in ``text``, a reply to a request that used the thought's end mark as a stop string.
 
     ``begun``: the start mark, if the prompt ends inside a thought. ``cut``: whether the token limit ended the reply; if
     so, a text without a start mark is a thought too. ``stopped_by_mark``: whether the end mark ended the reply.

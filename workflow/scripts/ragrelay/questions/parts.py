@@ -26,9 +26,9 @@ Part = Mapping[str, Any]
 def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: EngineAsker) -> dict[str, Any]:
     """Send the requests for each part, and return the receipt: total COUNTS, seconds, and each part's receipt.
 
-    If a part's requests are impossible, the other parts are still processed. The part's entry in the receipt then
-    contains the error (``refused``), which the job that reads the replies raises. A request shared by two parts counts
-    in both; in the second part, it counts as cached. Raises RequestError if the requests of all parts are impossible.
+    A part whose requests raise RequestError is skipped. The part's entry in the receipt then contains the error
+    (``refused``), which the job that reads the replies raises. A request shared by two parts counts in both, but as
+    cached in the second. Raises RequestError if all parts are skipped.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask
@@ -55,7 +55,7 @@ def read_parts(
 
     The last of ``parts`` describes the table, and the others describe requests. For these requests, the question's
     function ``ask`` recreates the rows, which are written to ``asked_file`` unless ``asked_file`` is None. Raises
-    InputError if a reply isn't stored, or RequestError if, according to the receipt, a part's requests were impossible.
+    InputError if a reply isn't stored, or RequestError if the receipt says that a part was skipped.
     """
     module = question_module(question)
     *jobs, table = _jobs(inputs, parts)

@@ -37,7 +37,7 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25 for ``queries`` (qid, query) on ``index`` and return qid, docno and score; scores of 0 are left out.
 
-    As in PISA, stopwords are removed from queries. A word that is repeated in a query counts each time.
+    As in PISA, stopwords are removed from queries. If a query repeats a word, every occurrence counts.
     """
     import bm25s
 

@@ -26,8 +26,8 @@ def index_corpus(
     """Build an index of ``collection`` for retrievers of one ``kind``, unless the cache already contains the index.
 
     Returns a receipt: path (relative to the cache), corpus, passages (number), definition (settings), seconds. The
-    index is built under a temporary name and then renamed, so that jobs never see part of it. If two jobs build the
-    same index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes change.
+    index is built under a temporary name and then renamed, so that no job ever sees an incomplete index. If two jobs
+    build the same index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes change.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition), **retriever.outside_code()}

@@ -47,10 +47,10 @@ def process_contexts(
     ``queries``: columns qid and query. ``contexts``: the contexts of the retriever whose passages are processed.
     ``place``: the processor's name in messages. Each context is processed separately, so texts depend on k. Stored
     texts are reused, unless the processor reorders passages and the order isn't stored. New results are stored about
-    once a minute. The receipt has the fingerprint, the seconds, and the numbers of needed (asked), already stored
-    (cached) and newly computed results (made). Its value same_again says whether a sample of contexts gave the same
-    results when processed twice; None if there are no results. Raises InputError if the processor returns passages that
-    it wasn't given, or values that aren't strings. Warns on the terminal if the sample's results differ.
+    once a minute. The receipt contains the fingerprint, the seconds, and the numbers of needed (asked), already stored
+    (cached) and newly computed results (made). ``same_again`` says whether a sample of contexts gave the same results
+    when processed twice; None if there are no results. Raises InputError if the processor returns passages that it
+    wasn't given, or values that aren't strings. Warns on the terminal if the sample's results differ.
     """
     processor = PROCESSOR_KINDS.of(definition)
     decisive = [definition["kind"], processor.decisive(Path(cache_dir)), *processor.outside_code().values()]

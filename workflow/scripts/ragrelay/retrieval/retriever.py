@@ -177,7 +177,7 @@ class Retriever(Kind):
         return None
 
     def uses_terrier(self) -> bool:
-        """Check whether the retriever runs on Terrier, whose jars PyTerrier downloads.
+        """Return whether the retriever runs on Terrier, whose jars PyTerrier downloads.
 
         Returns:
             Whether the retriever uses Terrier; False by default.

@@ -22,8 +22,8 @@ LONGEST_DOCNO = 64  # bytes, because Terrier's docno table has rows of fixed len
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
     """Index ``collection`` in the folder ``path``, in corpus order, with stemmer and stopwords from ``definition``.
 
-    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is unused, because with threads, passages would
-    be indexed in varying order.
+    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is unused, because several threads would index
+    the passages in varying order.
     """
     pt = started()
     indexer = pt.terrier.TerrierIndex(path).indexer(

@@ -100,8 +100,8 @@ def count_doubts(
     """Count the doubtful lines and queries in ``run`` (from read_ranks); return what, count and any warning for each.
 
     A line is doubtful if its query isn't in ``queries`` (qid). A query is doubtful if its ranks differ although all its
-    scores are equal, or if a score rises with the rank. Queries are only counted if ``definition`` doesn't set
-    `ranked_by`; their counts then have a warning.
+    scores are equal, or if a score rises with the rank. Queries are only counted, each count with a warning, if
+    ``definition`` doesn't set `ranked_by`.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")
@@ -265,7 +265,7 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
 def describe_run(
     name: str, retrievers: Mapping[str, Mapping[str, object]], dataset: str, source: Mapping[str, object]
 ) -> dict[str, object]:
-    """Return metadata on the method and data behind the run that the retriever ``name`` produced on ``dataset``.
+    """Return metadata about the method and data with which the retriever ``name`` produced its run on ``dataset``.
 
     ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, with the
     retriever itself last. Runs produced without human input are marked as ``automatic``. Imported runs and runs based

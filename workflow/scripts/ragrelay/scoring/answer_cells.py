@@ -118,7 +118,7 @@ class AnswerCells:
 
 
 def answer_hashes(answers: pl.Series) -> pl.Series:
-    """Hash each answer after Unicode composition (NFC), so that composed and decomposed letters have the same hash."""
+    """Hash each answer after Unicode composition (NFC), so that composed and decomposed letters give the same hash."""
     hashes = [text_hash(answer) for answer in answers.str.normalize("NFC")]
     return pl.Series("answer_hash", hashes, dtype=pl.String)
 

@@ -16,7 +16,7 @@ class TokenEmbeddings:
     ``tokens`` [T, dimension] is a float32 array, or float16 if the encoder used a 16-bit type; on a GPU, it is a
     tensor. ``weights`` [T] (bool) is False for special tokens, which have no weight in a text's score but can be
     matched. ``offsets`` [n + 1] (int64) locates texts: text i has the rows offsets[i] to offsets[i + 1] - 1. A text
-    that is empty or has only special tokens has no rows.
+    that is empty or contains only special tokens has no rows.
     """
 
     tokens: "np.ndarray | torch.Tensor"

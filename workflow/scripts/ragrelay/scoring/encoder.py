@@ -276,7 +276,7 @@ def _check(layer: int, available: int, place: str) -> None:
 
 
 def batch_tokens(device: torch.device, model: Any) -> int:
-    """Return the batch size, in padded tokens, with which encoding takes at most half of the device's free memory."""
+    """Return a batch size, in padded tokens, for which encoding uses at most half of the device's free memory."""
     if device.type != "cuda":
         return BATCH_TOKENS
     width = max(model.config.hidden_size, getattr(model.config, "intermediate_size", 4 * model.config.hidden_size))

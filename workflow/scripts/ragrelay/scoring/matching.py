@@ -30,10 +30,10 @@ def match(
     """Score the answers at ``answer_rows`` against the references at ``reference_rows``.
 
     For precision, each token in the answer is matched with the reference's nearest token; precision is the mean cosine.
-    Recall is computed the other way round. [CLS] and [SEP] can be matched, but don't enter the means. F1 is the
-    harmonic mean of precision and recall, or 0 if either isn't positive. A text without tokens scores 0. Scores equal
-    the scores that bert-score computes for one pair at a time. (In a batch, bert-score's padding raises negative maxima
-    to 0, so a score depends on the other pairs.) ``batched``: match padded batches (for a GPU).
+    Recall is computed the other way round. [CLS] and [SEP] can be matched, but aren't included in the means. F1 is the
+    harmonic mean of precision and recall, or 0 if either isn't positive. A text without tokens scores 0. The scores are
+    the same as bert-score's for one pair at a time. (In a batch, bert-score's padding raises negative maxima to 0, so a
+    score depends on the other pairs.) ``batched``: match padded batches (for a GPU).
     """
     scores = np.zeros((3, len(answer_rows), len(reference_rows)), dtype=np.float32)
     answer_blocks = list(_blocks(answers.lengths[answer_rows], ANSWER_TOKENS if batched else 0))

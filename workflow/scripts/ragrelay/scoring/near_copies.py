@@ -1,4 +1,4 @@
-"""Find references that a context reveals: passages in the context, and near copies of passages in the context.
+"""Find references that a context reveals: the passages in the context, and near copies of these passages.
 
 Pools of judged passages contain many near copies, so an answer can copy a reference even if the reference's docno isn't
 in the context.

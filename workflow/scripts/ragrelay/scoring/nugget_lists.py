@@ -74,7 +74,7 @@ def left_out(
     """Return counts of queries without nuggets or without a vital nugget, and of problems with the lists.
 
     ``others``: the number of lists for other queries in the file. ``written``: counts, if a generator wrote the lists:
-    ``again`` (lists generated twice), ``cut`` (lists cut the second time) and ``repeated`` (duplicate nuggets).
+    ``again`` (lists generated twice), ``cut`` (lists truncated both times) and ``repeated`` (duplicate nuggets).
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])

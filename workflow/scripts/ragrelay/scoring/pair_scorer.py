@@ -53,7 +53,7 @@ class PairScorer(MeasuredScorer):
         """Return the function that scores an answer against a reference.
 
         Returns:
-            A function of an answer and a reference. It returns a single value, or precision, recall and F1.
+            A function that takes an answer and a reference, and returns one value, or precision, recall and F1.
         """
         raise NotImplementedError
 
@@ -61,7 +61,7 @@ class PairScorer(MeasuredScorer):
         """Return the function that scores many pairs in one call.
 
         Returns:
-            A function of a list of answers and a list of references of the same length. It returns one result per pair.
+            A function that takes two lists of the same length, answers and references, and returns a result per pair.
         """
         pair = self.pair()
         return lambda answers, references: list(map(pair, answers, references))
@@ -75,7 +75,7 @@ class PairScorer(MeasuredScorer):
         return None
 
     def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
-        """Prepare the scorer for use. The cache and further threads aren't used.
+        """Prepare the scorer for use. Neither the cache nor additional threads are used.
 
         Args:
             cache_dir: Unused.

@@ -43,7 +43,7 @@ def open_references(
 
     The hash is computed from ``fingerprint`` and the texts, regardless of their order. The folder contains the arrays
     of TokenEmbeddings (tokens.npy, weights.npy, offsets.npy), texts.parquet (text_hash, in the order of the rows),
-    facts.json, and hashes of these files, with which damaged files are detected and rebuilt. The folder is written
+    facts.json, and hashes of these files, which are used to detect and rebuild damaged files. The folder is written
     under a temporary name and then renamed, so that jobs that encode the same texts don't interfere. ``encoder``: a
     function that loads the encoder, called only if texts must be encoded.
     """

@@ -88,10 +88,10 @@ def score_answers(
     contains only references that appear in none of the query's contexts with the same k. Answers with context and
     zero-shot answers are both scored against unseen sets (P_k and P_0 in Tian et al., ECIR 2025, eq. 1); zero-shot rows
     have ordering `none` and the set's k. A query has no rows for a set without references. The best reference depends
-    on the scorer's key ``aggregate``. If the measure is a single value, the value is in f1. For gold answers,
-    best_docno and best_in_context are null; n_near_copies is null except for unseen sets. Rows are sorted by query (in
-    the order of the references' file), ordering, k, seed and references. Raises InputError for contradictory input or
-    an unavailable model.
+    on the scorer's key ``aggregate``. A measure that is a single value is stored in f1. For gold answers, best_docno
+    and best_in_context are null; n_near_copies is null except for unseen sets. Rows are sorted by query (in the order
+    of the references' file), ordering, k, seed and references. Raises InputError for contradictory input or an
+    unavailable model.
     """
     scored = ScoredAnswers(partial(AnswerCells, answers, prompts), references.path, scorer, cache_dir, threads)
     zeroshot = {cell for cell in answers if cell[:2] == ZEROSHOT_CONTEXT}
@@ -143,10 +143,10 @@ def query_rows(
 ) -> pl.DataFrame:
     """Return a query's rows for the score table, sorted by ordering, k, seed and references.
 
-    ``scored``: the query's answers and scores. ``contexts``: the docnos in each context, by (ordering, k). ``shown``:
-    for each passage, which references the passage reveals, as a bool array (references,). ``baseline``: zero-shot cells
-    for which only the rows on unseen sets are returned; all other rows are in `zeroshot`'s table. ``unseen``: whether
-    there are unseen sets (gold answers have none).
+    ``scored``: the query's answers and scores. ``contexts``: the docnos in each context, by (ordering, k). ``shown``: a
+    bool array (references,) for each passage, true for the references that the passage reveals. ``baseline``: zero-shot
+    cells for which only the rows on unseen sets are returned; all other rows are in `zeroshot`'s table. ``unseen``:
+    whether there are unseen sets (gold answers have none).
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())

@@ -83,7 +83,7 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     The value is null for answers that haven't been scored yet. AutoJudge's means over topics are skipped. Assessors'
     names that differ only in case or whitespace are treated as one person. Raises InputError for a malformed record, a
     value outside the scale or a sampling probability outside (0, 1], if only some records have a probability, if the
-    file has several measures and ``scored`` names none, or if it has no scores.
+    file contains several measures and ``scored`` names none, or if it contains no scores.
     """
     kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
     for place, record in score_records(path, KEYS, FORMAT):
@@ -197,7 +197,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
     """Fill in each row's missing generator, retriever, ordering, k and seed from the run's name.
 
     A run is named after a retriever or after a cell (as in `run_name`, with or without the generator). Any other name
-    is taken as a retriever that isn't in the study.
+    is assumed to be a retriever that isn't in the study.
     """
     known = dict[str, Mapping[str, Any]]()
     for cell in cells:
@@ -277,9 +277,9 @@ def answer_key(qid: str, answer: str) -> str:
 
 
 def row_key(row: Mapping[str, Any]) -> str:
-    """Return a sampled answer's key: a text with the cell, qid, probability and a hash of the answer.
+    """Return a sampled answer's key: a string with the cell, qid, probability and a hash of the answer.
 
-    Spreadsheets leave this text unchanged, but convert qids and names such as 007, 1e5 or 3-4 to numbers or dates.
+    Spreadsheets leave this string unchanged, but convert qids and names such as 007, 1e5 or 3-4 to numbers or dates.
     """
     return " ".join([*(f"{name}={row[name]}" for name in DRAWN), f"text={answer_key(row['qid'], row['answer'])}"])
 

@@ -1,7 +1,7 @@
 """Compare the words of short answers after normalising the texts as in SQuAD.
 
 The normalisation, exact match and F1 follow SQuAD's evaluation script (Rajpurkar et al., EMNLP 2016), with two
-exceptions: look-alike characters are equal (characters.plain), and punctuation is removed in every writing system, as
+exceptions: look-alike characters are unified (characters.plain), and punctuation is removed in every writing system, as
 for MLQA (Lewis et al., ACL 2020). Articles are kept in a text that consists only of articles, such as the option "A".
 """
 

@@ -231,7 +231,7 @@ class DisentangledTexts(nn.Module):
 
 
 class Projected(nn.Module):
-    """A layer that replaces a projection layer in DeBERTa v2 and returns rows already projected with the entire block.
+    """A stand-in for a projection layer in DeBERTa v2, which returns rows already projected with the entire block.
 
     Distance embeddings, which are the same for every text, are projected only once.
     """

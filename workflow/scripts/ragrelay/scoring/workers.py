@@ -2,8 +2,8 @@
 
 The last bits of a matrix product depend on the batch's shape and the number of cores. On a CPU, each text is therefore
 encoded on one core, either alone or in a block of fixed shape (see architectures.py), and each answer is matched on one
-core. Different cores work on different texts. Results are therefore byte-identical even if a job is resumed, split or
-run with a different number of threads. Workers share the model's weights.
+core. Different cores work on different texts. Results are byte-identical even if a job is resumed, split or run with a
+different number of threads. Workers share the model's weights.
 """
 
 from collections.abc import Iterator

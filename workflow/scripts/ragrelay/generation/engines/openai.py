@@ -137,8 +137,8 @@ class Openai(Generator):
         """Return the model's name and revision, the first ``base_url``, the decoding keys and the tokenizer.
 
         An address from the environment isn't included, because your server's address may change between runs. ``sent``
-        lists the keys with a neutral value, such as top_p 1, which is sent only to override the server's default;
-        earlier versions didn't send neutral values. A key set to null isn't sent; its neutral value is returned, as in
+        lists the keys with a neutral value, such as top_p 1. Neutral values are sent only to override the server's
+        defaults; earlier versions didn't send them. A key set to null isn't sent; its neutral value is returned, as in
         earlier versions, so that earlier answers can be reused.
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
@@ -156,7 +156,7 @@ class Openai(Generator):
 
     @classmethod
     def thought_budget(cls, definition: GeneratorEntry) -> int:
-        """Return the token limit for thoughts; 0 for a chat without tokenizer, where only max_tokens applies."""
+        """Return the token limit for thoughts; 0 for a chat without a tokenizer, where only max_tokens applies."""
         return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod

@@ -188,8 +188,8 @@ class Vllm(Generator):
     def start(cls, definition: GeneratorEntry, window: int | None, threads: int) -> EngineInJob:
         """Start vLLM in this process, or start several engines in separate processes.
 
-        Raises InputError if the dtype is `auto` and this machine has no GPU, because the study was then planned for a
-        GPU, where `auto` means another data type.
+        Raises InputError if the dtype is `auto` and this machine has no GPU, because the study was planned for a GPU,
+        where `auto` means another data type.
         """
         import torch
 

@@ -127,7 +127,7 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages in ``run`` as context candidates, followed by passages only in ``shown`` (docnos by qid).
+    """Write the passages in ``run`` as context candidates, then those that are only in ``shown`` (docnos by qid).
 
     Passages that aren't in the run have null ranks and scores.
     """

@@ -82,9 +82,9 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
-    """Read answers from ``files`` (paths, each with values for all answers in the file), and remove thoughts.
+    """Read answers from ``files``, which pairs each path with values for all answers in the file; remove thoughts.
 
-    Raises InputError for malformed rows, and for thought marks other than those in the file's value `thinking`.
+    Raises InputError for malformed rows, and for thought marks that the file's value `thinking` doesn't name.
     """
     frames = [pl.DataFrame(schema=ROWS)]
     for path, values in files:
@@ -135,7 +135,7 @@ def checked_answers(
 ) -> tuple[pl.DataFrame, Places]:
     """Read the answers in ``files``, assign them to grid cells, and check them against the dataset.
 
-    ``qids``: judged queries. Returns rows and places. Raises InputError if an answer is invalid or none is in the grid.
+    ``qids``: judged queries. Returns rows and places. Raises InputError if an answer is invalid or the grid has none.
     """
     grid = Places(**places)
     rows = placed(answer_rows(files), grid)

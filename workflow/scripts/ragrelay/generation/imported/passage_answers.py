@@ -19,11 +19,11 @@ PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and s
 def checked_passages(
     files: Iterable[tuple[str, dict[str, object]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
-    """Read and check single-passage answers from ``files`` (paths, each with values for all answers in the file).
+    """Read and check single-passage answers from ``files``, which pairs each path with values for all its answers.
 
     Returns columns place, qid, docno, seed, answer, finish_reason. An answer without a seed gets the first of
     ``seeds``. Duplicate answers are allowed, for example in several retrievers' files. Raises InputError if an answer
-    isn't from exactly one passage, a query or passage is unknown, or two different answers have the same key.
+    isn't based on exactly one passage, if a query or passage is unknown, or if two different answers have the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)

@@ -28,14 +28,14 @@ class WordRequest(Request):
 
     @property
     def tokens(self) -> int:
-        """The prompt's number of tokens, estimated if the prompt is sent as text."""
+        """The number of tokens in the prompt, estimated if the prompt is sent as text."""
         return len(self.token_ids) or self.size // CHARACTERS_PER_TOKEN
 
 
 def word_requests(missing: pl.DataFrame, generator: GeneratorEntry, window: int | None) -> list[WordRequest]:
     """Build a request for each prompt in ``missing`` (prompt_id, prompt, system, spellings, begins, continuation).
 
-    The request with the longest prompt comes first and is sent alone, to find out whether the endpoint reads complete
+    The request with the longest prompt comes first and is sent alone, to check that the endpoint doesn't truncate
     prompts. Raises RequestError for a prompt that exceeds ``window`` (None if the window is unknown).
     """
     tokenizer = None if sends_texts(generator) else PromptTokenizer(generator)

@@ -20,8 +20,8 @@ from ragrelay.generation.tokens import load_tokenizer
 def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the candidate texts that spell each of ``words``.
 
-    With a tokenizer, the candidate texts are the texts of the word's first tokens. Without a tokenizer, the candidate
-    texts are the complete word with and without a leading space. Raises RequestError if the same text spells two words.
+    With a tokenizer, these are the texts of the tokens that the word can begin with. Without a tokenizer, these are the
+    word itself, with and without a leading space. Raises RequestError if the same text spells two words.
     """
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}
@@ -35,7 +35,7 @@ def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list
 
 
 def with_spellings(questions: pl.DataFrame, spelled: Mapping[str, Sequence[str]], begins: str) -> pl.DataFrame:
-    """Repeat each question for every word, with the added columns word, spellings, begins and continuation.
+    """Repeat each question for every word, and add the columns word, spellings, begins and continuation.
 
     ``continuation`` identifies the word in the likelihood store: a hash (32 hex digits) of the word's spellings and of
     ``begins``, the text that the reply must begin with.

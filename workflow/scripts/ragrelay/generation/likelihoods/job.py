@@ -37,10 +37,10 @@ def fill_likelihoods(
 
     ``token_ids`` is a continuation of the prompt; a prompt may have several continuations, in separate rows. For an
     endpoint, the columns spellings, begins and continuation replace ``token_ids``. ``start_engine(generator, window)``
-    is called only if a likelihood is missing and all prompts fit the window. The result must be a new engine, or a
-    running engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests,
-    prompt_tokens, cached_tokens, seconds, engine, and counts by engine (see count_makers). Raises RequestError if a
-    prompt and its continuation exceed the window.
+    is called only if a likelihood is missing and all prompts fit the window. It must return a new engine, or a running
+    engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, prompt_tokens,
+    cached_tokens, seconds, engine, and counts by engine (see count_makers). Raises RequestError if a prompt and its
+    continuation exceed the window.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
@@ -99,8 +99,8 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
 def scorings_of(missing: pl.DataFrame, generator: GeneratorEntry, window: int) -> Iterator[Scoring]:
     """Build the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
-    Sorting puts prompts with a common beginning next to each other, so that the prefix cache can reuse the beginning.
-    Raises RequestError if a prompt and its continuation exceed the window.
+    Sorting puts prompts with a common prefix next to each other, so that the engine can reuse the cached prefix. Raises
+    RequestError if a prompt and its continuation exceed the window.
     """
     tokenizer = PromptTokenizer(generator)
     rows = (

@@ -35,7 +35,7 @@ class Scoring:
 
 
 def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[Sequence[int]]) -> Iterator[Scoring]:
-    """Divide a prompt's ``continuations`` into requests: several single tokens, or one longer text."""
+    """Divide a prompt's ``continuations`` into requests, each with several single tokens or one longer text."""
     ids = tuple(token_ids)
     singles = [tuple(continuation) for continuation in continuations if len(continuation) == 1 and ids]
     for start in range(0, len(singles), AT_ONCE):

@@ -57,8 +57,8 @@ def text_store(generator: GeneratorEntry, cache_dir: str | Path) -> LikelihoodSt
 def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
     """Return the scoring speed, a description of its source, and an engine's start-up time in seconds.
 
-    The speed is measured on the latest parts of ``store`` that record token counts. Without such parts, the result is
-    the speed of prompt tokens in ``answers`` or, as a lower bound, of answer tokens.
+    The speed is measured on the latest parts of ``store`` that record token counts. If there are none, the prompt speed
+    in ``answers`` is used or, as a lower bound, the speed of answer tokens.
     """
     timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     counted = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}

@@ -12,10 +12,10 @@ from ragrelay.base.errors import RequestError
 def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
     """Return one or two token ids for each word: the first token of the word with and without a leading space.
 
-    The variant with a space is used only if it has no more tokens than the variant without, because some tokenizers
-    make the space a separate token. A word's probability is the sum of its tokens' probabilities. The code of DRUID
-    (Hagström et al.) also uses the first token, and warns if it isn't the complete word. Raises RequestError if two
-    words share a token or a word has no token; ``place`` names the tokenizer in the message.
+    The variant with a space is used only if it isn't longer (in tokens) than the variant without, because some
+    tokenizers turn the space into a separate token. A word's probability is the sum of its tokens' probabilities.
+    DRUID's code (Hagström et al.) also uses the first token, and warns if it isn't the complete word. Raises
+    RequestError if two words share a token or a word has no token; ``place`` names the tokenizer in the message.
     """
     ids_of = {}
     for word in words:

@@ -23,9 +23,9 @@ KEYS = ["retriever", "ordering", "k", "qid", "seed"]
 class AnswerScores:
     """Answers whose log-probabilities are requested; ``rows`` has each answer's two prompts, with and without context.
 
-    ``answers`` has KEYS, prompt_id, answer and dropped_passages; ``prompts`` and ``zeroshot`` have prompt_id, qid,
-    prompt and system. Empty answers, answers to truncated prompts, and answers that don't fit in the context window
-    after the prompt are left out, because context use isn't defined for them.
+    ``answers`` has columns KEYS, prompt_id, answer and dropped_passages; ``prompts`` and ``zeroshot`` have prompt_id,
+    qid, prompt and system. Empty answers, answers to truncated prompts, and answers that don't fit in the context
+    window after the prompt are left out, because context use isn't defined for them.
     """
 
     def __init__(

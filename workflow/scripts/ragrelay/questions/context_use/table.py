@@ -26,11 +26,11 @@ def use_table(
 ) -> pl.DataFrame:
     """Compute context use and text change: one row (SCHEMA) per row in ``answers`` (KEYS, answer), in the same order.
 
-    ``rows`` has the prompts of each answer (see AnswerScores), and ``zeroshot`` the zero-shot answers (qid, seed,
+    ``rows`` contains each answer's two prompts (see AnswerScores), and ``zeroshot`` the zero-shot answers (qid, seed,
     answer). An answer's log-probability (in nats, teacher-forced) is computed with and without the context. context_use
     is the difference (with minus without) per token: the pointwise mutual information of answer and context given the
-    query. If it is positive, the context made the answer likelier. text_change is one minus the word F1 between the
-    answer and the zero-shot answer with the same seed. Values are null if a log-probability or an answer is missing.
+    query. If positive, the context made the answer likelier. text_change is one minus the word F1 between the answer
+    and the zero-shot answer with the same seed. Values are null if a log-probability or an answer is missing.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))

@@ -68,7 +68,7 @@ def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
 
 
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
-    """Sample up to ``size`` rows from ``keys``, in the same way for every judge, and sort them by ``names``.
+    """Draw up to ``size`` rows from ``keys`` (the same sample for every judge), and sort them by ``names``.
 
     Every query's first row is drawn before any query's second row, and so on, ordered by a hash of ``names``.
     """

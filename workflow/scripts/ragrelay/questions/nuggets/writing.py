@@ -128,7 +128,7 @@ def keys(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 class WrittenList(NamedTuple):
-    """The ``texts`` in a list, and how many blank or duplicate texts were dropped (``repeated``)."""
+    """The ``texts`` in a list, and the number of blank or duplicate texts that were dropped (``repeated``)."""
 
     texts: list[str]
     repeated: int

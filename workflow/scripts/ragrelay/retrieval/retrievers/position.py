@@ -1,4 +1,4 @@
-"""Put one relevant passage at a chosen rank, like the document with the answer in Liu et al. (TACL 2024)."""
+"""Put one relevant passage at a chosen rank, as Liu et al. (TACL 2024) do for the document with the answer."""
 
 from collections.abc import Mapping, Sequence
 

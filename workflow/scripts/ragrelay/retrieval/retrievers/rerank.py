@@ -58,8 +58,8 @@ class Rerank(Retriever):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the first stage's passages that have a text, with the reranker's scores.
 
-        MonoT5's score is the log-probability of relevance. A cross-encoder's score is its logit before any sigmoid,
-        which would create ties. Neither score depends on the other texts in the batch.
+        MonoT5's score is the log-probability of relevance. A cross-encoder's score is its logit, because a sigmoid
+        would create ties. Neither score depends on the other texts in the batch.
         """
         (first,) = task.runs
         texts = task.collection.texts(first["docno"].unique().to_list())
