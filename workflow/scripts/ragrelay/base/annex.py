@@ -2,9 +2,9 @@
 
 An annex is a folder in ``ragrelay.annexes`` or an installed package with an entry point (see base.extensions). The
 module ``annex`` in the folder or package defines a subclass of Annex. The core never mentions an annex by name: it
-iterates over all annexes and uses the attributes and methods of the class Annex. The methods' argument ``study`` is a
-config.study.Study or, in rules, a StudyOfRules. Because Snakemake imports every annex at startup, data libraries and
-``ragrelay.execution`` must be imported inside methods.
+iterates over all annexes and uses the attributes and methods of the class Annex. Rules pass a StudyOfRules as the
+methods' argument ``study``; other callers pass a config.study.Study. Because Snakemake imports every annex at startup,
+data libraries and ``ragrelay.execution`` must be imported inside methods.
 """
 
 import importlib
@@ -42,14 +42,14 @@ LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
 
 
 class ReportedStudy(Protocol):
-    """A study with its figures and tables, passed to Annex.reported (implemented in execution.study.reported)."""
+    """A study with its figures and tables, for Annex.reported. The implementation is in execution.study.reported."""
 
     @property
     def study(self) -> CheckedStudy:
         """The study."""
 
     def outputs(self, of: str) -> Sequence[Any]:
-        """Return the figures and tables that the study has once per ``of``, for example once per ``section``."""
+        """Return the figures and tables that are created once per ``of``, for example once per ``section``."""
 
     def paths(self, outputs: Sequence[Any], parts: Iterable[Mapping[str, object]]) -> list[str]:
         """Return the paths of ``outputs`` (figures and tables) for each set of wildcard values in ``parts``."""
@@ -154,7 +154,7 @@ class Annex:
 
     @property
     def files(self) -> Any:
-        """The annex's module ``files``, which declares files other than figures and tables; None if there is none."""
+        """The annex's module ``files``, which declares files other than figures and tables, or None."""
         return self._module("files")
 
     @property
@@ -177,7 +177,7 @@ class Annex:
         return importlib.import_module(f"{self.package}.rules").of_study(study)
 
     def sections(self, study: CheckedStudy) -> list[Mapping[str, str]]:
-        """List the wildcard values with which the rule ``shown`` runs.
+        """List the wildcard values for which the rule named by ``shown`` runs.
 
         Args:
             study: The study.
@@ -203,7 +203,7 @@ class Annex:
         """List the annex's files that Snakemake's report includes alongside the study's page.
 
         Args:
-            reported: The study with its figures, tables and their paths.
+            reported: The study, its figures and tables, and their paths.
 
         Returns:
             The files' paths; empty if ``sections`` returns an empty list.
@@ -236,7 +236,7 @@ class Annex:
         return []
 
     def left_out(self, study: CheckedStudy) -> LeftOut:
-        """List the files in which the annex counts the data that it leaves out.
+        """List the files that say how much data the annex leaves out.
 
         Args:
             study: The study.
@@ -260,7 +260,7 @@ class Annex:
     def records(self, study: CheckedStudy) -> Mapping[str, StudyFile]:
         """List the JSON files whose content is copied into the provenance.
 
-        Missing files are skipped, because the study's page doesn't need these files.
+        Missing files are skipped, because the page doesn't need them.
 
         Args:
             study: The study.
@@ -372,10 +372,10 @@ class Annex:
             One mapping per rule; none by default. ``rule``: the rule's name. ``prompts``: the input name and path
             pattern of the prompts, with the wildcards dataset, template and retriever. ``receipt``: the file that
             records the job's requests. ``needed``: whether the study needs the answers. ``retrievers``: the retrievers
-            that have prompts; defaults to all retrievers in the grid. ``leaves_out``: whether to skip prompts that
-            exceed the window even with `over_window: truncate`. ``stage``: for a rule with several stages, the stage's
-            name and wildcards. ``planned``: the input name and path pattern of stand-in prompts, from which the plan
-            estimates the cost as long as the real prompts depend on missing answers.
+            with prompts (default: all retrievers in the grid). ``leaves_out``: whether to skip prompts that exceed the
+            window even with `over_window: truncate`. ``stage``: for a rule with several stages, the stage's name and
+            wildcards. ``planned``: the input name and path pattern of stand-in prompts, used to estimate the cost until
+            the real prompts can be built.
         """
         return []
 
@@ -430,7 +430,7 @@ class Annex:
 
 
 def template_folders() -> list[Path]:
-    """Return the sorted ``templates`` folders of all annexes with page templates."""
+    """Return the ``templates`` folders of all annexes that have page templates, sorted."""
     return sorted(
         folder for package in packages().values() if (folder := package_folder(package) / "templates").is_dir()
     )

@@ -66,7 +66,7 @@ def import_extension(module: str) -> ModuleType:
 
 
 def classes_of(module: ModuleType, base: type[C]) -> list[type[C]]:
-    """Return the subclasses of ``base`` that ``module`` itself defines."""
+    """Return the subclasses of ``base`` that are defined in ``module`` itself."""
     own = (member for member in vars(module).values() if getattr(member, "__module__", "") == module.__name__)
     return [member for member in own if isinstance(member, type) and issubclass(member, base)]
 

@@ -65,7 +65,7 @@ class CheckedStudy:
 
 
 class Download(NamedTuple):
-    """A hub repository named by an entry's key ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
+    """A hub repository that an entry names under ``key``. ``part`` is `model`, `tokenizer` or `adapter`."""
 
     key: str
     name: str
@@ -193,8 +193,8 @@ K = TypeVar("K", bound=Kind)
 class Kinds(Generic[K]):
     """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``.
 
-    The key ``selector`` names an entry's kind. If a type is annotated with an instance (``Annotated``), pydantic
-    validates each entry with the class of the entry's kind.
+    The key ``selector`` names an entry's kind. With an instance in a type's ``Annotated`` metadata, pydantic validates
+    each entry with the class of the entry's kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:

@@ -44,7 +44,7 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
 def numbered_clusters(path: str | Path | None) -> dict[str, int] | None:
     """Read each query's cluster number from clusters.parquet.
 
-    Returns None if there is no such file or no two queries share a cluster; queries are then independent.
+    Returns None if there is no such file or if no two queries share a cluster, so that all queries are independent.
     """
     if path is None or not Path(path).is_file():
         return None

@@ -116,7 +116,7 @@ class DatasetSource(Kind):
         return []
 
     def catalogued(self) -> str | None:
-        """Return the dataset's id in the ir_datasets catalogue, if the dataset comes from the catalogue.
+        """Return the dataset's id in the ir_datasets catalogue.
 
         Returns:
             The id; None for a dataset from another source.

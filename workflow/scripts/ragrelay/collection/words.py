@@ -32,7 +32,7 @@ Tokens = Callable[[str], Sequence[str]]
 
 
 class Shares(NamedTuple):
-    """The shares of words that a tokenizer drops completely (lost), or from which it drops some letters (cut)."""
+    """The shares of words that a tokenizer drops completely (``lost``) or in part (``cut``)."""
 
     lost: float
     cut: float
@@ -101,5 +101,5 @@ def sampled(collection: Collection) -> Iterator[str]:
 
 
 def between_blanks(word: str) -> list[str]:
-    """Return the word as one token, as when texts are split at spaces; [] if the word's script has no spaces."""
+    """Return the word as a single token, or no tokens if the word's script doesn't separate words with spaces."""
     return [] if UNSPACED.fullmatch(word) else [word]

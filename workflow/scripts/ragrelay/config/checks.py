@@ -55,7 +55,7 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
 def check_temporary_folder() -> None:
     """Raise InputError if the temporary folder is full or can't be written to.
 
-    Without the check, Snakemake fails with a traceback. Snakemake may use TMP or TMPDIR, so both folders are checked.
+    Without this check, Snakemake would fail with a traceback. Snakemake may use TMP or TMPDIR, so both are checked.
     """
     variables = {name: os.environ[name] for name in ("TMPDIR", "TMP") if os.environ.get(name)}
     for name, folder in variables.items() or [("TMPDIR", "/tmp")]:

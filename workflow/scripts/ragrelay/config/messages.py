@@ -79,7 +79,7 @@ def _problem(error: Mapping[str, Any], given: object) -> _Problem:
 
 
 def input_error(error: ValidationError, given: object) -> InputError:
-    """Convert pydantic's error about ``given`` into an InputError for the first invalid key, in alphabetical order."""
+    """Convert pydantic's error about ``given`` into an InputError for the first invalid key in alphabetical order."""
     problems = [_problem(detail, given) for detail in error.errors(include_url=False)]
     first = min(problems, key=lambda problem: [str(step) for step in problem.path])
     expected = first.expected()

@@ -1,4 +1,4 @@
-"""Write a study's configuration, given run files, a collection and a model: python -m ragrelay.config.new_study."""
+"""Write a new study's configuration from run files, a collection and a model: python -m ragrelay.config.new_study."""
 
 import argparse
 import re
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def lowest_label(made: dict[str, Any]) -> int:
-    """Return the lowest label at which passages are references in ``made``, a configuration from ``overlay``."""
+    """Return the lowest label that makes a passage a reference. ``made``: a configuration returned by ``overlay``."""
     (dataset,) = made["datasets"].values()
     return int(dataset["references"]["relevant"])
 

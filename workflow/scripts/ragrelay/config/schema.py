@@ -1,4 +1,4 @@
-"""Declare the configuration's keys: types, bounds, defaults, descriptions. Kinds declare the keys of catalogue entries.
+"""Declare the configuration's keys: types, bounds, defaults and descriptions. Kinds declare catalogue entries' keys.
 
 To add a key, add a field with a description here or in a kind. Validation, messages, defaults, the reference in
 config/README.md and the JSON Schema for editors all come from that field.

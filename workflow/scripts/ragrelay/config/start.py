@@ -47,7 +47,7 @@ def start(
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
-    """Return ``config`` without the catalogue's keys in those entries whose kind is changed in ``given``.
+    """Return ``config``, with the catalogue's keys removed from entries whose kind is changed in ``given``.
 
     Snakemake merges the file ``catalogue`` with ``given`` (the overlays and the command line) key by key. An overlay
     with ``e5: {kind: run, path: …}`` would otherwise keep the catalogue's key ``model``.

@@ -27,7 +27,7 @@ def prefixed(job: str) -> Iterator[None]:
 
 
 class Lines:
-    """Writes progress lines to standard error, but only if standard error is a terminal.
+    """A writer of progress lines to standard error, silent unless standard error is a terminal.
 
     Each line begins with the job's name. With ``later``, the first line is delayed. Instances are thread-safe.
     """

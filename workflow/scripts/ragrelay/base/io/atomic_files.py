@@ -26,8 +26,8 @@ _swept: set[Path] = set()
 def atomic(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``. The file is renamed to ``path`` on success and removed on any error.
 
-    The temporary name starts with a dot, so that readers that list files by pattern skip the file. The name ends with
-    the suffix of ``path``, because some writers infer the format from the suffix (``.gz``, ``.parquet``).
+    The temporary name starts with a dot, so that patterns such as ``*.parquet`` don't match it. The name ends with the
+    suffix of ``path``, because some writers infer the format from the suffix (``.gz``, ``.parquet``).
     """
     path = Path(path)
     make_folder(path.parent)
@@ -112,9 +112,9 @@ def write_csv(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
 
 
 def write_spreadsheet(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
-    """Write a CSV file with an apostrophe before texts such as ``=1+1``, which spreadsheets would read as formulas.
+    """Write a CSV file in which texts such as ``=1+1`` start with an apostrophe, so that they aren't read as formulas.
 
-    Texts that are numbers, such as ``-1``, stay unchanged.
+    Numbers stored as text, such as ``-1``, stay unchanged.
     """
     text = pl.col(pl.String)
     starts = r"^[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}\t\r\n]"
@@ -185,7 +185,7 @@ def remove(path: Path) -> None:
 def process_state(process: int) -> tuple[str, int]:
     """Return a process's state and start time (clock ticks since boot), or ("", 0) if they can't be read.
 
-    proc_pid_stat(5) describes the fields. The text is split after the last ``)``, because field 2 may contain spaces.
+    proc_pid_stat(5) describes the fields. Fields are counted from the last ``)``, because field 2 may contain spaces.
     """
     try:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()

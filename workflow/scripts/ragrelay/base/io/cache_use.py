@@ -1,8 +1,8 @@
 """Record which runs use a cache and which processes remove files from it, so that no run loses files.
 
-Each run or removal writes a file in ``<cache_dir>/.in-use``, called a note. A run writes a note and then looks for
-removals' notes; a removal writes a note and then looks for runs' notes. If a run and a removal overlap, at least one of
-them therefore notices the other. Running processes keep renewing their notes; other notes are ignored.
+Each run or removal writes a file in ``<cache_dir>/.in-use``, called a note. A run writes its note before looking for
+removals; a removal writes its note before looking for runs. If they overlap, at least one notices the other. Running
+processes keep renewing their notes; other notes are ignored.
 """
 
 import atexit
@@ -68,7 +68,7 @@ class Use:
 
 @contextlib.contextmanager
 def in_use(cache_dir: str | Path) -> Iterator[None]:
-    """Within the context, note that a job uses the cache, because jobs may outlive the run that submitted them."""
+    """Within the context, keep a note that a job uses the cache. Jobs may outlive the run that submitted them."""
     use = note_run(Path(cache_dir))
     try:
         yield

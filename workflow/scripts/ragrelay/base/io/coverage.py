@@ -31,7 +31,7 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the warnings about doubtful data that appear at the top of a page.
 
     ``counts``: the content of left_out.json. Warnings about files with too little data come first. Rows with the key
-    ``warning`` follow; a dataset's equal warnings are merged. Rows with the key ``sentence`` come last.
+    ``warning`` follow; identical warnings for the same dataset are merged. Rows with the key ``sentence`` come last.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -56,7 +56,7 @@ def of_total(count: int, detail: Mapping[str, object]) -> str:
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a warning for each dataset and file if the file has less than half (ENOUGH) of the data that is needed.
+    """Return a warning for each dataset's files that contain less than half (ENOUGH) of the data that is needed.
 
     ``counts``: the content of left_out.json. Only counts returned by count_missing are considered.
     """

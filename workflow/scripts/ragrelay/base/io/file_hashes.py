@@ -135,7 +135,7 @@ def _hash(file: Path, starts: Sequence[int], length: int) -> str:
 
 
 def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
-    """Return the hash of ``path``, stored in ``cache_dir`` or, for a new or changed file, computed with ``make``."""
+    """Return the hash of a file from ``cache_dir``, or compute and store the hash if the file is new or has changed."""
     if cache_dir is None:
         return make(path)
     entry = cache_dir / FOLDER / _name(path)
@@ -159,7 +159,7 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
 
 
 def kept_damage(entry: Path) -> str:
-    """Return why the hash stored in the file ``entry`` is wrong, or an empty string if the hash is right."""
+    """Return why the hash stored in the file ``entry`` is wrong, or an empty string if it is right."""
     kept = entry.read_bytes()
     if BARE.fullmatch(kept):
         return ""  # an old entry, which doesn't name its file

@@ -28,7 +28,7 @@ def file_version(path: str | Path) -> Version | None:
 
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """When the context ends, raise InputError if a file in ``paths`` has changed, even after another error."""
+    """Raise InputError at the end of the context if a file in ``paths`` has changed, even after another error."""
     before = {path: file_version(path) for path in paths}
     try:
         yield

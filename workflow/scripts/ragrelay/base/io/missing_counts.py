@@ -1,4 +1,4 @@
-"""Count a job's missing results before the job starts, so that it only requests a GPU if results are missing."""
+"""Count a job's missing results before the job starts, so that the job requests a GPU only if results are missing."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator

@@ -3,7 +3,7 @@
 Jobs on different nodes may add parts at the same time, because each part is written under a temporary name, then
 renamed and never changed. If two jobs compute the same key at the same time, readers use the row in the earliest part.
 
-Consecutive parts can be joined. A joined part has the timestamp of the first original part, so that readers still use
+Consecutive parts can be joined. A joined part keeps the timestamp of the first original part, so that readers still use
 the same rows. A file ``<part>.json``, written before the joined part, lists the original parts. Readers ignore the
 original parts as soon as the joined part exists. A day later, the original parts are removed.
 
@@ -50,8 +50,8 @@ SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seco
 class PartStore:
     """A store in ``folder`` whose rows have the columns ``schema`` and are looked up by the columns ``key``.
 
-    ``later``: columns that may be missing from older parts, in which case they are read as null. ``at_most``: the
-    maximum value by column; reading a higher value raises InputError.
+    ``later``: columns that may be missing from older parts, in which case they are read as null. ``at_most``: maximum
+    values, by column; reading a higher value raises InputError.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class PartStore:
 
         Args:
             keys: Only parts that contain at least one of these keys (barring hash collisions) are returned.
-            latest: Maximum number of parts, of which the latest are returned. 0 means no limit.
+            latest: Number of most recent parts to return. 0 means no limit.
         """
         wanted = None if keys is None else key_hashes(keys, self.key)
         paths = self._indexed_paths()
@@ -122,7 +122,7 @@ class PartStore:
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
         """Join consecutive parts with matching metadata into parts of up to ``most`` bytes.
 
-        Returns the numbers of original and joined parts. The original parts stay until remove_replaced deletes them.
+        Returns the numbers of parts before and after joining. remove_replaced deletes the original parts later.
         """
         joined = made = 0
         for run in self._runs(most):
@@ -139,7 +139,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove replaced parts after ``grace`` seconds. Returns the numbers of replaced parts removed and kept."""
+        """Remove parts replaced over ``grace`` seconds ago. Returns how many replaced parts were removed and kept."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -191,7 +191,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` found in the store. The column ``part`` is the path of each key's earliest part.
+        """Return the distinct ``keys`` found in the store. The column ``part`` is the path of a key's earliest part.
 
         ``parts``: the parts to search; defaults to ``parts(keys)``. Only the key columns are read, as a stream, so
         finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.

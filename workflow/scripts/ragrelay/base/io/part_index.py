@@ -2,8 +2,8 @@
 
 The index is the file ``keys.index`` in the store's folder. It consists of a SHA-256 hash of the bytes that follow, an
 8-byte hash for each row's key, and a line of JSON. Parts that are missing from the index or have changed are read and
-added. If several jobs write the index, the last version remains. An index that is missing, damaged or based on other
-key columns is rebuilt from the parts.
+added. If several jobs write the index, the last write wins. An index that is missing, damaged or based on other key
+columns is rebuilt from the parts.
 """
 
 import hashlib
@@ -77,7 +77,7 @@ def _hashes(texts: pl.Series) -> np.ndarray:
 
 
 def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
-    """Read a store's index, keyed by part name. The result is empty if there is no undamaged index for ``key``."""
+    """Read a store's index, keyed by part name. Empty if no undamaged index for ``key`` exists."""
     try:
         content = (folder / NAME).read_bytes()
         if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:

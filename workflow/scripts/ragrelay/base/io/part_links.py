@@ -19,7 +19,7 @@ SEEN = "linked.json"
 
 
 def link_parts(source: Path, target: Path, device: str) -> None:
-    """In the folder ``target``, create links to the undamaged parts in ``source`` that were computed on ``device``.
+    """Link all undamaged parts in ``source`` that were computed on ``device`` into the folder ``target``.
 
     Each call skips the parts that earlier calls have already checked. In a read-only cache, nothing is linked.
     """

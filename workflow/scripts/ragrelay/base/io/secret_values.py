@@ -64,7 +64,7 @@ def check_no_secret(value: object, key: str = "") -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """Return the kind of secret that ``text`` seems to contain and what to write instead, or None for other text."""
+    """Return which kind of secret ``text`` seems to contain and what to write instead, or None if it contains none."""
     for pattern, secret in SECRETS.items():
         if re.search(pattern, text):
             return secret
@@ -84,7 +84,7 @@ def _is_random(run: str) -> bool:
 
 
 class SentKey:
-    """An API key to search for in a server's replies, either unchanged or with JSON, HTML or URL escapes."""
+    """An API key to search for in a server's replies, both unchanged and with JSON, HTML or URL escapes."""
 
     def __init__(self, key: str | None) -> None:
         self._key = _unescaped(key) if key and len(key) >= SHORTEST_SECRET else ""

@@ -13,7 +13,7 @@ OWN = "resources/"
 
 
 def with_own_files(config: Mapping[str, object]) -> dict[str, object]:
-    """Make paths to files in the workflow's ``resources/`` absolute, unless the paths exist in the user's folder."""
+    """Make paths to files in the workflow's ``resources/`` absolute, unless they exist in the user's folder."""
     return {key: _replaced(value) for key, value in config.items()}
 
 

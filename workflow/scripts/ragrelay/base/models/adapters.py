@@ -21,7 +21,7 @@ def adapter_path(generator: GeneratorEntry) -> Path:
 
 
 def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
-    """Return vLLM's engine arguments for the generator's adapter; empty if the generator has no adapter."""
+    """Return vLLM's engine arguments for the generator's adapter, or an empty mapping if there is no adapter."""
     if "adapter" not in generator:
         return {}
     from vllm.config.lora import MaxLoRARanks
@@ -35,7 +35,7 @@ def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
 
 
 def adapter_request(generator: GeneratorEntry) -> object:
-    """Return the LoRA argument to pass to vLLM with each request; None if the generator has no adapter."""
+    """Return the LoRA argument to pass to vLLM with each request, or None if the generator has no adapter."""
     if "adapter" not in generator:
         return None
     from vllm.lora.request import LoRARequest

@@ -65,7 +65,7 @@ class GgufHeader:
 
     @property
     def tokens(self) -> list[str]:
-        """The tokenizer's vocabulary; empty if the file contains none."""
+        """The tokenizer's vocabulary; empty if the file contains no tokenizer."""
         return list(self.values.get("tokenizer.ggml.tokens") or [])
 
     @property

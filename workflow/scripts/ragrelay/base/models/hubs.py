@@ -1,4 +1,4 @@
-"""Download files from model hubs. Jobs have no access to hubs and report files that haven't been downloaded."""
+"""Download files from model hubs. Jobs can't access hubs, so they raise an error if a file hasn't been downloaded."""
 
 import os
 import sys

@@ -34,7 +34,7 @@ FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_lla
 
 
 def is_local(model: str, folder: Path = Path()) -> bool:
-    """Return whether ``model`` is a local folder or GGUF file: a path that exists, or a text that can't be a hub id.
+    """Return whether ``model`` is a local folder or GGUF file: an existing path, or a string that can't be a hub id.
 
     Hub ids have the form ``name`` or ``owner/name``, or ``owner/name/file.gguf`` for GGUF files.
     """
@@ -177,7 +177,7 @@ def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any
 def model_identity(
     model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
 ) -> str:
-    """Return a model's identity: ``hub-id@revision``, or a hash of the files in a local folder or of a GGUF file.
+    """Return a model's identity: ``hub-id@revision``, or a hash of a local folder's files or of a GGUF file.
 
     Because hashing tens of gigabytes at every start would be slow, file hashes are stored in ``<cache_dir>/hashes/``
     (if ``cache_dir`` is given) by path, size and modification time. Raises InputError if a ``tokenizer.json`` without a

@@ -1,8 +1,8 @@
-"""Check that a model's files are complete and that the libraries support its type, before the model is loaded.
+"""Check, before a model is loaded, that its files are complete and that the libraries support the model's type.
 
 At startup, only the beginning and end of each file are read; ``tokenizer.json`` is read completely when hashed. A type
-is supported if it appears in the source file where a library lists model types. Importing the library to find out would
-take seconds.
+is supported if it appears in the source file where a library lists model types. The file is read as text, because
+importing the library would take seconds.
 """
 
 import functools

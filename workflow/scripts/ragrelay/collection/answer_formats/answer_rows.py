@@ -41,11 +41,11 @@ KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_s
 def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
     """Read the answers in ``files`` into a table with columns ROWS, one row per answer, in file order.
 
-    The values in a file's name apply to all rows. A row's values must agree with them, except a TREC RAG run_id. A
-    record has `qid` and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`,
-    `docnos` and `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted empty
-    field in a CSV file, or an empty field in a TSV file. With ``single``, each answer was generated from one passage,
-    named by `docno` (or `docnos`, a list with one id). Raises InputError for the first malformed line or row.
+    The values in a file's name apply to all rows. A row's own values, except a TREC RAG run_id, must agree with the
+    file name. A record has `qid` and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`,
+    `seed`, `docnos` and `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted
+    empty field in a CSV file, or an empty field in a TSV file. With ``single``, each answer was generated from one
+    passage, named by `docno` (or `docnos`, a list with one id). Raises InputError for the first malformed line or row.
     """
     rows = [
         _row(place, {**(_of_passage(place, record) if single else record), **_file_values(place, record, file)})

@@ -25,7 +25,7 @@ def _run(value: object) -> object:
 
 
 def is_trec_rag(record: Mapping[str, object]) -> bool:
-    """Return whether a JSON object is a TREC RAG answer, judging by a list of sentences or a key for the query's id."""
+    """Return whether a JSON object is a TREC RAG answer, based on a list of sentences or a key for the query's id."""
     return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
 
 

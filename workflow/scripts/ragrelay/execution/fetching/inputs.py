@@ -53,7 +53,7 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
 
 
 def fetch_dataset(dataset_id: str) -> dict[str, object]:
-    """Download a dataset to ``IR_DATASETS_HOME``, build its document store, and return the query and qrels counts."""
+    """Download a dataset to ``IR_DATASETS_HOME``, build its document store, and count its queries and qrels."""
     try:
         collection = IrDatasetsCollection(dataset_id)
         queries, qrels = collection.queries(), collection.qrels()

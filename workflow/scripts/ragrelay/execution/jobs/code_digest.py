@@ -112,7 +112,7 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
     ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for an annex's script. ``modules``: modules that
     the script imports dynamically, such as the module of a retriever's kind; ``module:name`` selects a single
-    definition. ``without``: modules and packages to leave out, along with code used by nothing else. ``folder``: the
+    definition. ``without``: modules and packages to leave out, along with code that only they use. ``folder``: the
     folder with the scripts and, unless it is SCRIPTS, the package.
     """
     code, known = _code(folder), len(_read())
@@ -124,7 +124,7 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
 
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
-    """Return a digest of ``script``'s code for building requests to an engine. For the arguments, see code_digest.
+    """Return a digest of the code in ``script`` that builds requests to an engine. For the arguments, see code_digest.
 
     Changing this code reruns the jobs that ask questions; changing the code of engines and stores doesn't.
     """

@@ -50,12 +50,12 @@ def on_terminal() -> Iterator[None]:
 def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
     """Log a job to a file. Errors that users can fix end the job with one line in the file and on the terminal.
 
-    These errors are bad input, a full disk, running out of memory, and signals. On SIGTERM, which a job receives when
-    it is cancelled, preempted or out of time, `finally` clauses still run.
+    Such errors are bad input, a full disk, too little memory, and signals. `finally` clauses still run on SIGTERM,
+    which a job receives when it is cancelled, preempted or out of time.
 
     Args:
         path: The log file.
-        inputs: The job's input files. If a file is damaged or changes during the job, the error line names it.
+        inputs: The job's input files. The error line names any file that is damaged or changes during the job.
         hub: Whether to allow access to the model hub.
         job: The job's name, for progress lines.
 

@@ -264,7 +264,7 @@ class _SourceFile:
     def checksum(self) -> str | None:
         """Return the checksum in Snakemake's format; None if the file can't be read, CHANGED if the file has changed.
 
-        A job may have read the file before or after the change. CHANGED matches no checksum, so the job will rerun.
+        CHANGED matches no checksum, so the job will rerun; it may have read the file before or after the change.
         """
         digest = self._hash
         return digest and (CHANGED if self.changed else digest)
@@ -406,7 +406,7 @@ def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tup
 
     Both actions are triggered by log records, because Snakemake ignores a module's hooks such as `onstart`. The target
     `check_cluster` checks the requests of the jobs for the other targets (by default, the report) and then ends the
-    run. ``planned``: returns the plan's numbers of missing keys for given jobs, and the plan's time.
+    run. ``planned``: a function that returns the numbers of missing keys in the plan, and the plan's date.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -602,7 +602,7 @@ def class_resources(workflow: Workflow, name: str) -> dict[str, object]:
 
 
 def with_work(workflow: Workflow, resources: Mapping[str, object]) -> dict[str, object]:
-    """Make ``resources`` depend on the number of missing keys: jobs with none get the profile's `default-resources`.
+    """Make ``resources`` depend on missing keys: jobs without missing keys get the profile's `default-resources`.
 
     Retried jobs, and jobs whose missing keys haven't been counted, still get ``resources``.
     """
@@ -622,7 +622,7 @@ def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., obje
 
 
 def missing_keys(inputs: object) -> int | None:
-    """Return the number of missing keys from the count file in a job's ``inputs``; None if there is no count yet.
+    """Return the number of missing keys from the count file in a job's ``inputs``, or None if there is no count yet.
 
     In a dry run for a cluster, the number may come from the plan.
     """

@@ -51,7 +51,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
 
 
 def budget_lines(budget: Mapping[str, float], receipt: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """Return a line for each limit in ``budget``, with the planned need and past use in ``receipt``."""
+    """Return a line for each limit in ``budget``, with the past use and the estimated need in ``receipt``."""
     lines = []
     for key, limit in budget.items():
         need, used = receipt["needs"][key], receipt["used"][key] or 0
@@ -78,8 +78,8 @@ def check_budget(
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the study's current work. ``files``: the plan's
     input files. The plan is outdated if one of these files is newer than the plan or is among the run's outputs
-    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan was made are assumed to be part
-    of the planned need. If they exceed the planned need, the budget must have room for the planned need once more.
+    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan was made count towards its
+    estimate. If they exceed the estimate, the budget must have room for the full estimate again.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)
@@ -121,7 +121,7 @@ def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]
 def missing_by_plan(
     receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> tuple[dict[str, int], str]:
-    """Look up each job's number of missing keys in the plan. Return the numbers, by count file, and the plan's time.
+    """Look up each job's number of missing keys in the plan. Return the numbers, by count file, and the plan's date.
 
     Both values are empty if there is no plan or if the plan is outdated. For the arguments, see check_budget.
     """

@@ -173,7 +173,7 @@ def _check_unused(cache_dir: Path, use: Use) -> None:
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:
-    """Merge the parts in every store, remove replaced parts a day later, and yield a line for each changed store."""
+    """Join the parts in every store, remove parts replaced over a day ago, and yield a line for each changed store."""
     for kind, store_class in STORES.items():
         for folder in sorted((cache_dir / kind).glob("[!.]*/")):
             store: PartStore = store_class(cache_dir, folder.name)

@@ -25,7 +25,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """An asker that only counts requests to a generator. ``part``: the index of the asking job in the plan's row."""
+    """An asker that only counts requests to a generator. ``part``: the job's index in its row of the plan."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -49,7 +49,7 @@ class PlanAsker:
         return {}
 
     def to_come(self, rows: pl.DataFrame) -> None:
-        """Count one request per row (prompt_id, item, prompt_tokens) about texts that haven't been generated yet."""
+        """Count one request for each row (prompt_id, item, prompt_tokens), about texts that are yet to be generated."""
         store = f"likelihoods/{self.planned.likelihoods.folder.name}"
         no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
         figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
@@ -63,9 +63,9 @@ class PlanAsker:
 class PlannedAnswers:
     """A generator's answers to a job's prompts, with placeholders for answers that aren't stored yet.
 
-    The plan uses this class in place of FileAnswers; unlike in that class, ``keys`` already contains the answers'
-    texts. A placeholder is one sentence of average answer length. Placeholders differ between prompts and seeds,
-    because duplicate or empty answers would need fewer requests. Stored answers that are null are left out.
+    The plan uses this class in place of FileAnswers. Here, ``keys`` already contains the answers' texts. A placeholder
+    is one sentence of average answer length. Placeholders differ between prompts and seeds, because duplicate or empty
+    answers would need fewer requests. Stored answers that are null are left out.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class PlannedAnswers:
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield (stored answers, True), then (other answers, False). If not ``sure``, no answer counts as stored."""
+        """Yield (stored answers, True), then (other answers, False). Unless ``sure``, no answer counts as stored."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 

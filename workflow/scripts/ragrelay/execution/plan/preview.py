@@ -71,9 +71,9 @@ class Answered:
     """A dataset and generator, with the paths of their files, which may not exist yet.
 
     ``fingerprint`` names the answer store, or is None for imported answers, which are in the files ``answers``.
-    ``files``: paths by name (queries, prompts, answers, passages, ranked). ``ranked``: the retrievers' contexts, if
-    queries with results may have no score; otherwise empty. ``patterns``: the path patterns of these files, without
-    queries. ``scorers``: one mapping per scorer, with the fields of Scored.
+    ``files``: paths by name (queries, prompts, answers, passages, ranked). ``ranked``: the retrievers' contexts, or
+    empty if every query with results gets a score. ``patterns``: the path patterns of all these files except queries.
+    ``scorers``: one mapping per scorer, with the fields of Scored.
     """
 
     dataset: str

@@ -47,8 +47,8 @@ def plan_generation(
     ``limit``: a generation job's time limit in minutes; None if the profile sets no limit. ``at_once``: the maximum
     number of jobs that the profile submits at once; None if jobs run on this machine. ``missing``: see plan_jobs.
     Returns the plan, the numbers of shards by dataset and generator, and lines that explain these numbers and point out
-    fixed numbers that are too small for the profile. If the limit or the speed is unknown, the number is left for a
-    later plan to choose.
+    fixed numbers that are too small for the profile. If the limit or the speed is unknown, a later plan chooses the
+    number.
     """
     table = plan_as_given(jobs, planned, seeds, missing)
     numbers: dict[str, dict[str, int]] = {}

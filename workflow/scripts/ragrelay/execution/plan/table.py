@@ -98,7 +98,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line on how often a context processor was called before the plan, and how long the calls took."""
+    """Return a line that says how often a context processor was called before this plan, and how long this took."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} to its processor, "
@@ -108,7 +108,7 @@ def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
 
 
 def size_note(part: Mapping[str, Any]) -> str:
-    """Return a line on the difference that the primary comparison can detect for one dataset and generator.
+    """Return a line that says which difference the primary comparison can detect for one dataset and generator.
 
     ``part``: a mapping with dataset, generator, margin, clustered (whether queries form clusters), queries (the path of
     the query table), systems and variance (paths of analysis tables, which may not exist yet), and primary (see

@@ -75,7 +75,7 @@ class Job:
 
 
 def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
-    """Add to ``keys`` (store, prompt_id, item, part, certain) the counts in ``missing``, or 0 for stored keys."""
+    """Add the counts in ``missing`` to ``keys`` (store, prompt_id, item, part, certain), with 0 for stored keys."""
     joined = keys.join(missing, on=["prompt_id", "item"], how="left", maintain_order="left")
     cached = pl.col("requests").is_null()
     filled = [pl.col(name).cast(WORK[name]).fill_null(zero) for name, zero in NONE.items()]

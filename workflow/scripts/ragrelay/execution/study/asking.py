@@ -120,7 +120,7 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, object]]:
-        """Return the parts (questions.parts.Part) of a job that sends requests. Paths are indexes into its inputs."""
+        """Return the parts (questions.parts.Part) of a job that sends requests. Paths are indexes into the inputs."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Sequence[str]]:

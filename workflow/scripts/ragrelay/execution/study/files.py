@@ -4,8 +4,8 @@ Rules take their paths from this registry, and docs/reference/results.md is gene
 elsewhere: the report's tables in `RESULT_TABLES` and `OUTPUTS` (report/outputs.py), tables with replies to questions in
 the question's class (questions/kinds), and annexes' files in their ``files.py``.
 
-A path has exactly the wildcards that its file depends on. Zero-shot answers have retriever `zeroshot`, ordering `none`
-and k 0.
+A path contains exactly the wildcards that its file depends on. Zero-shot answers have retriever `zeroshot`, ordering
+`none` and k 0.
 """
 
 from collections.abc import Iterator, Mapping

@@ -81,7 +81,7 @@ class GenerationStage:
 
     @functools.cached_property
     def passage_answerers(self) -> list[str]:
-        """The imported generators whose answers to single passages are read from files."""
+        """The imported generators whose answers from single passages are read from files."""
         return [name for name, file in self.imported.items() if file.single_passages is not None]
 
     def answer_files(self, generator: str, dataset: str) -> list[str]:
@@ -89,11 +89,11 @@ class GenerationStage:
         return [str(path) for path, _ in self.imported[generator].files(dataset)]
 
     def given_passages(self, generator: str, dataset: str) -> dict[str, object]:
-        """Return the seeds, and the files with answers to single passages, each with the values in the file's name."""
+        """Return the seeds and the files with answers from single passages, each with the values in the file's name."""
         return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
 
     def shards(self, dataset: str, generator: str = "") -> range:
-        """Return shard numbers for a generator's answers, or for a dataset's other jobs if ``generator`` is empty."""
+        """Return the shard numbers for a generator's answers or, without ``generator``, for a dataset's other jobs."""
         of_dataset = self.study.collection.source(dataset).shards
         return range(self.planned_shards.get(dataset, {}).get(generator, of_dataset))
 
@@ -118,7 +118,7 @@ class GenerationStage:
         )
 
     def template_of(self, generator: str) -> str:
-        """Return the name of a generator's template, or a substitute for paths if the answers are imported."""
+        """Return the name of a generator's template, or a name to use in paths if the answers are imported."""
         imported = generator in self.imported
         return files.ANSWERED_WITH.format(generator=generator) if imported else self.engine(generator).prompt
 
@@ -158,7 +158,7 @@ class GenerationStage:
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """The rule that creates each input function's files, by function, so that Snakemake needn't try all rules."""
+        """Maps input functions to the rules that create their files, so that Snakemake needn't try all rules."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:

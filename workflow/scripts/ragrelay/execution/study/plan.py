@@ -34,7 +34,7 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 
 
 def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
-    """Return prompt path patterns, by name, for all rules that generate answers, even if the study skips the rule."""
+    """Return prompt path patterns, by name, for all rules that generate answers, including rules not in the study."""
     others = dict(rule["prompts"] for annex in annexes() for rule in annex.generation(study))
     return {"prompts": files.prompts, **others}
 
@@ -206,7 +206,7 @@ class Plan:
         }
 
     def missing(self, to_run: Iterable[object]) -> tuple[dict[str, int], str]:
-        """Return the plan's numbers of missing keys, by count file, and the plan's time. ``to_run``: the next jobs."""
+        """Return the plan's numbers of missing keys, by count file, and the plan's date. ``to_run``: the next jobs."""
         from ragrelay.execution.plan.budget import missing_by_plan  # only cluster dry runs need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))

@@ -181,7 +181,7 @@ class Reported:
 
     @functools.cached_property
     def left_out_of_annexes(self) -> dict[str, tuple[str, StudyFile, Sequence[str]]]:
-        """The stage, path pattern and files of each count of left-out data from the annexes, by the count's name."""
+        """The annexes' counts of left-out data, by name. Each count is a tuple (stage, path pattern, file paths)."""
         return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
 
     @functools.cached_property

@@ -148,7 +148,7 @@ class ScoringStage:
         return self.scorer(scorer).utility
 
     def rankings(self, generator: str, scorer: str) -> list[StudyFile]:
-        """Return all retrievers' contexts if queries with results may have no score, otherwise an empty list."""
+        """Return all retrievers' contexts, or an empty list if every query with results gets a score."""
         partial = scorer in self.filed or scorer in self.averaged
         missing = may_miss_answers(self.study.generator(generator)) or partial
         return files.contexts.each(self.study.each_retriever if missing else [])

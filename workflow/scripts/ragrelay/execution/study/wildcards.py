@@ -30,7 +30,7 @@ OfJob = Callable[[Wildcards], Any]
 
 
 def any_of(names: Iterable[str]) -> str:
-    """Return a regular expression that matches any of ``names``, and that matches nothing if ``names`` is empty."""
+    """Return a regular expression that matches any of ``names``, or nothing if ``names`` is empty."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
