@@ -1,4 +1,4 @@
-"""Declare the columns for characteristics of evidence, such as length, that are correlated with ACU."""
+"""Declare the columns for evidence characteristics (such as length) that are tested for a correlation with ACU."""
 
 from ragrelay.base.vocabulary.columns import boolean, integer, number, schema_of, text
 

@@ -1,4 +1,4 @@
-"""Compute characteristics of evidence that may affect how much a model uses it (Hagström et al., section 5)."""
+"""Compute evidence characteristics that may affect how much a model uses the evidence (Hagström et al., section 5)."""
 
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -44,8 +44,8 @@ def describe_claims(
 
     ``entities`` is the entity detector: ``auto``, ``capitalised`` or the name of a spaCy model. ``unreliable`` and
     ``reliable`` are lists of domains; is_unreliable is null if ``unreliable`` is None. ``judged``: a model's judgements
-    (columns judged_evidence.COLUMNS), which determine refers_external_source; if None, the evidence is searched for web
-    addresses and for phrases such as "according to".
+    (columns judged_evidence.COLUMNS), used for refers_external_source; if None, refers_external_source depends on
+    whether the evidence contains a web address or a phrase such as "according to".
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())
@@ -95,7 +95,7 @@ def later(claimed: str | None, published: str | None) -> bool | None:
 
 
 def domains(path: Path) -> list[str]:
-    """Read a list of domains, one per line; ``#`` starts a comment. Raises InputError for a complete web address."""
+    """Read a list of domains, one per line; ``#`` starts a comment. Raises InputError for complete web addresses."""
     names = []
     for number, line in numbered_lines(path):
         domain = line.partition("#")[0].strip().lower().removeprefix("www.")

@@ -40,7 +40,7 @@ Records = Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
-    """Return ``records`` as a table with columns SCHEMA, in the given order.
+    """Return ``records`` as a table with columns SCHEMA, in the same order.
 
     Other columns are dropped; missing columns are null. If rows have no claim_id, rows with the same claim get the same
     new claim_id. Raises InputError for an invalid row (missing value, unknown stance, duplicate id, malformed boolean,

@@ -57,13 +57,13 @@ COLUMNS = {**TABLE, **adjusted(P_VALUES)}
 
 
 def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Correlate each characteristic with ACU, separately for each unit and stance.
+    """Correlate each characteristic with ACU, separately for each claim set, generator, template and stance.
 
     ``pairs`` has columns UNITS, claim_id, evidence_stance, acu and the characteristics; true is treated as 1 and false
-    as 0. A unit is a combination of claim set, generator and template. As in the paper, ``p_value`` treats pairs as
-    independent. ``p_claims`` tests the slope of ACU on the characteristic (for Spearman, the slope of the ranks), with
-    the standard error from a jackknife over claims and ``df_claims`` degrees of freedom. For intervals, all pairs of a
-    claim are resampled together. Returns columns SCHEMA and p-values adjusted for the number of characteristics.
+    as 0. As in the paper, ``p_value`` treats pairs as independent. ``p_claims`` comes from a t-test of the slope of
+    ACU on the characteristic (for Spearman, of the ranks); the standard error comes from a jackknife over claims with
+    ``df_claims`` degrees of freedom. For intervals, all pairs of a claim are resampled together. Returns columns SCHEMA
+    and p-values adjusted for the number of characteristics.
     """
     rows = [
         names | {"characteristic": name} | row

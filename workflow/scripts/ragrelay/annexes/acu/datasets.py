@@ -51,7 +51,7 @@ MEANS = {
 
 
 def composition(claims: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Count the pairs of claim and evidence in each set, by stance and relevance (columns COMPOSITION)."""
+    """Count the claim-evidence pairs in each set, by stance and relevance (columns COMPOSITION)."""
     keys = ["stance", "relevant"]
     frames = [
         frame.rename({"evidence_stance": "stance"})
@@ -73,9 +73,9 @@ def characteristic_means(
 ) -> pl.DataFrame:
     """Compute the mean of each characteristic for each set of claims (columns MEANS).
 
-    Characteristics that depend on a generator have a mean per set, generator and template. ``claims`` and
-    ``characteristics`` map each set's name to the set's pairs of claim and evidence; ``pairs`` contains only pairs that
-    have a stance. For intervals, all pairs of a claim are resampled together.
+    Characteristics that depend on a generator have one mean for each set, generator and template. ``claims`` and
+    ``characteristics`` map each set's name to the set's claim-evidence pairs; ``pairs`` contains only pairs that have a
+    stance. For intervals, all pairs of a claim are resampled together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, object]] = []

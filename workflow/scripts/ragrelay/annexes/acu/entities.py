@@ -1,4 +1,4 @@
-"""Find names in a text: with a spaCy model if one is installed, otherwise by looking for capitalised words."""
+"""Find names in a text, using a spaCy model or, if none is installed, by looking for capitalised words."""
 
 import importlib
 import importlib.util
@@ -22,7 +22,7 @@ Detector = Callable[[Sequence[str]], list[set[str]]]
 
 
 def detector(wanted: str) -> tuple[str, Detector]:
-    """Return the name of an entity detector, and a function that returns the entities of each text in lower case.
+    """Return an entity detector's name, and a function that returns the lower-cased entities in each text.
 
     ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto``. ``auto`` selects the first installed model in
     MODELS, or ``capitalised`` if none is installed. Raises InputError if the requested model isn't installed.

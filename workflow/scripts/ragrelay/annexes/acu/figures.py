@@ -1,4 +1,4 @@
-"""Draw the figures of a claims study: ACU by stance, and correlations of ACU with characteristics of evidence."""
+"""Draw the figures of a claims study: ACU by stance, correlations with ACU, and means of characteristics."""
 
 import altair as alt
 import polars as pl
@@ -23,7 +23,7 @@ DARK_FROM = 0.55
 
 
 def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Draw mean ACU, with intervals, by stance and template; each claim set and generator has a panel."""
+    """Draw mean ACU by stance and template, with intervals and one panel per claim set and generator."""
     templates = list(dict.fromkeys(template for _, _, template in study.units))
     cells = study.usage.with_columns(charts.panel_column("claims", "generator")).select(
         "panel", "template", "stance", pl.col("mean_acu").alias("value"), "low", "high", "n", "n_claims"
@@ -60,8 +60,8 @@ def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
     """Draw a heat map of correlations with ACU by characteristic and stance; a star marks Holm-adjusted p < 0.05.
 
-    Each combination of claim set, generator and template has a panel. Readers of the HTML page can choose the
-    coefficient; image files show Spearman's rho.
+    There is one panel for each combination of claim set, generator and template. Readers of the HTML page can choose
+    the coefficient; image files show Spearman's rho.
     """
     frame = study.correlations.filter(pl.col("value").is_not_null())
     written = [

@@ -24,7 +24,7 @@ COLUMNS = {
 
 
 def evidence_questions(claims: pl.DataFrame) -> pl.DataFrame:
-    """Build a prompt about each claim's evidence; returns columns id, prompt_id, prompt and system."""
+    """Build a prompt about each claim's evidence (columns id, prompt_id, prompt and system)."""
     prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
     ids = [prompt_id(prompt, "") for prompt in prompts]
     return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),

@@ -15,7 +15,7 @@ PREDICTION_WORDS = ("True", "None", "False")
 
 
 def usage_table(study: ClaimsStudy) -> Table:
-    """Show, for each stance, ACU and the model's predictions."""
+    """Show ACU and the model's predictions for each stance."""
     return table_of(
         study.usage, *UNIT, name("stance"), *SIZES, between("mean ACU", "mean_acu"),
         numeric("median ACU", "median_acu"),

@@ -1,4 +1,4 @@
-"""Compute probabilities, predictions and ACU for each pair of claim and evidence, from stored likelihoods.
+"""Compute probabilities, predictions and ACU for each claim-evidence pair, from stored likelihoods.
 
 ACU (accumulated context usage) is how far evidence moves the label words' probabilities in the direction of the
 evidence's stance (Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025).
@@ -48,10 +48,10 @@ def compute_acu(
 ) -> pl.DataFrame:
     """Compute ACU (columns SCHEMA) for the rows of ``claims`` with a stance, from prompts built with ``template``.
 
-    ``keys`` (columns requests.KEYS) maps each pair of claim and evidence to its likelihoods in the stores ``words`` and
-    ``texts``. Columns that begin with ``p_`` contain the probability that the reply starts with a label word's first
-    token. ``followed`` says whether the prediction is the word that the stance implies (True for supports, False for
-    refutes, None for all other stances). Raises InputError if a likelihood is missing from a store.
+    ``keys`` (columns requests.KEYS) maps each claim-evidence pair to its likelihoods in the stores ``words`` and
+    ``texts``. Columns whose names begin with ``p_`` contain the probability that the reply starts with a label word's
+    first token. ``followed`` says whether the prediction is the word that the stance implies (True for supports, False
+    for refutes, None for all other stances). Raises InputError if a likelihood is missing from a store.
     """
     p = _probabilities(keys.filter(template=template), words)
     rows = with_stance(claims).select("id", "claim_id", "evidence_stance")

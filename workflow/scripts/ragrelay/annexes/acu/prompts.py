@@ -80,7 +80,7 @@ def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.Dat
     """Build two prompts for each row of ``claims`` that has a stance: one without and one with the evidence.
 
     Returns columns id, evidence (whether the prompt contains the evidence), prompt, system and prompt_id. A claim's
-    prompts without evidence all have the same prompt_id, so the model is asked only once about each claim.
+    prompts without evidence all have the same prompt_id, so the model answers this prompt only once per claim.
     """
     rows = []
     for name, claim, claimant, evidence in with_stance(claims).select(*PROMPTED).iter_rows():

@@ -28,7 +28,7 @@ with either of two tokens has two rows. The row for the evidence's own likelihoo
 class Asked:
     """Requests to ``generator`` about the ``claims`` that have a stance; ``prompts`` are keyed by template.
 
-    ``own_words``: the label words for prompts with evidence, keyed by template, if they differ from WORDS.
+    ``own_words``: the label words for prompts with evidence, keyed by template, for templates that don't use WORDS.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Asked:
         self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
     def keys(self) -> pl.DataFrame:
-        """Return the keys of all likelihoods that are needed for the pairs of claim and evidence (columns KEYS)."""
+        """Return the keys of all likelihoods needed for the claim-evidence pairs (columns KEYS)."""
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
     def spelled(self) -> dict[str, list[dict[str, object]]]:
-        """Return the tokens with which each label word may begin, for the receipt."""
+        """Return each label word's possible first tokens, for the receipt."""
         words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
         return spelled(self.tokenizer, {**self.words, **words})
 

@@ -55,7 +55,7 @@ class Claims:
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
     def words(self, name: str) -> list[str]:
-        """Return a template's label words for prompts with evidence, or an empty list for True, None and False."""
+        """Return a template's label words for prompts with evidence; empty if these are True, None and False."""
         return list(load_claim_template(self.study.template_path(name, "claim_prompts")).words_with_evidence)
 
     def source_files(self, which: str) -> list[str]:
@@ -74,7 +74,7 @@ class Claims:
 
     @functools.cached_property
     def shown_patterns(self) -> dict[str, StudyFile]:
-        """Path patterns of the claims study's files on pages, or an empty mapping if there is no key `acu`."""
+        """Path patterns of the claims study's files that pages need, or an empty mapping if there is no key `acu`."""
         if not self.asked_for:
             return {}
         tables = {name: path for name, path in made_by("analyse_acu").items() if name != "acu_pairs"}
@@ -105,7 +105,7 @@ class Claims:
                 raise InputError("config key 'acu'", "no value", expected)
 
     def results(self, reported: Reported) -> list[str]:
-        """Return a claims study's page, figures and tables."""
+        """Return the paths of a claims study's page, figures and tables."""
         self.check_asked_for()
         figures = reported.paths(reported.outputs("claims", "figure"), [{}])
         return [files.acu_report, *figures, *made_by("analyse_acu").values()]
@@ -118,7 +118,7 @@ def of_study(study: StudyOfRules) -> Claims:
 
 
 def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, object], list[str]]:
-    """Return page_part modules (by template), input files and code modules of other annexes on the claims page."""
+    """Return the page_part modules (by template), input files and code modules of other annexes on the claims page."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]
     return (

@@ -30,7 +30,7 @@ class ClaimSource(Kind):
         raise NotImplementedError
 
     def origin(self) -> str:
-        """Name the file or data set that the claims come from, for error messages.
+        """Return the name of the file or data set that the claims come from, for error messages.
 
         Returns:
             The name.
@@ -67,7 +67,7 @@ class ClaimFormat(Kind):
         """Check the file's name.
 
         Args:
-            place: The start of error messages, which names the config key.
+            place: The config key, as the start of error messages.
             path: The file, which exists.
 
         Raises:
@@ -79,11 +79,11 @@ class RivalStatements(ClaimFormat):
     """A format whose records contain two rival statements, which are recast as claims."""
 
     def records(self, path: Path) -> "Records":
-        """Return rows in which the claim is the statement that the paper uses as a claim."""
+        """Return rows whose claim is the statement that the paper uses as a claim."""
         return self.recast(path, rivals=False)
 
     def recast(self, path: Path, rivals: bool) -> "Records":
-        """Return rows with one statement per record as the claim or, if ``rivals`` is true, both statements in turn."""
+        """Return rows whose claim is one statement per record or, if ``rivals`` is true, each statement in turn."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""Declare the columns of intermediate files that don't appear in any report table."""
+"""Declare the columns that appear in intermediate files but not in any report table."""
 
 import polars as pl
 

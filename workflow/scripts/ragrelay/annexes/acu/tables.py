@@ -18,7 +18,7 @@ PAIRS = {**UNIT_COLUMNS, **ACU, **{name: column for name, column in CHARACTERIST
 
 
 class Tables(NamedTuple):
-    """A claims study's tables. ``pairs`` has columns PAIRS; the other columns are declared in the tables' modules."""
+    """A claims study's tables. ``pairs`` has columns PAIRS; the modules of the other tables declare their columns."""
 
     pairs: pl.DataFrame
     usage: pl.DataFrame

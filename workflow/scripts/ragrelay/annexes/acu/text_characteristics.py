@@ -91,7 +91,7 @@ def host_of(address: str) -> str:
 
 
 def listed(domains: Sequence[str], address: str) -> bool:
-    """Return whether ``address`` (a web address or domain) belongs to one of ``domains`` or to a subdomain."""
+    """Return whether ``address`` (a web address or domain) belongs to one of ``domains`` or their subdomains."""
     host = host_of(address)
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 

@@ -55,7 +55,7 @@ class Fought(Battle):
         """Check that the opponent is part of the study, and that there are at least two systems to compare.
 
         Args:
-            place: The start of error messages, which names the config key.
+            place: The config key, as the start of error messages.
             study: The checked study.
 
         Raises:

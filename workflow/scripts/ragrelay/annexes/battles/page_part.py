@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[BattleShown]:
-    """Return the battle data for the page's sections. ``params``: the annex's values for the page."""
+    """Return the battle data for the page's sections. ``params``: the value of rules.Battles.shown."""
     return BattleShown.each(files, params)
 
 

@@ -73,7 +73,7 @@ class Battles:
 
     @functools.cached_property
     def explored(self) -> list[Key]:
-        """Wildcards of the answer files for the primary comparison's ordering and k, and of the zero-shot answers."""
+        """Wildcards of the answer files at the primary comparison's ordering and k, and of zero-shot answer files."""
         of_cell = [cell for cell in self.study.retriever_cells if {**cell, **self.cell} == cell]
         return [*of_cell, *({"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells)]
 

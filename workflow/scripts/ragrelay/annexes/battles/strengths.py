@@ -1,4 +1,4 @@
-"""Estimate systems' Bradley-Terry strengths in a battle, with intervals that treat queries as the sample."""
+"""Estimate systems' Bradley-Terry strengths in a battle, with intervals that treat the queries as a sample."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -34,7 +34,7 @@ def strength_rows(fight: Fight) -> Iterator[dict[str, object]]:
         fight: The battle.
 
     Yields:
-        For each cell: the opponent, whose strength is 0, followed by the other systems.
+        One row per system in each cell; the opponent comes first, with strength 0.
     """
     systems = list(dict.fromkeys([fight.opponent, *(name for pair in fight.pairs for name in pair)]))
     for cell in fight.cells if len(systems) > 2 else []:

@@ -56,7 +56,7 @@ def asked_pairs(
 
     Args:
         pairs: The pairs of answers: columns KEY, answer (the retriever's) and other (the opponent's).
-        queries: The texts of the queries, keyed by qid.
+        queries: Query texts, keyed by qid.
         references: References, keyed by qid (queries without any are left out); None if the judge sees no references.
         best: Maximum number of references that the judge sees.
         template: The judge's template.

@@ -50,7 +50,7 @@ def differences(sides: Sequence[SideStudy]) -> list[Group]:
 
 
 def provenance(sides: Sequence[SideStudy]) -> list[Group]:
-    """Return each study's results folder, commit, engines, fingerprints and versions, even if all are equal."""
+    """Return each study's results folder, commit, engines, fingerprints and versions, even if they are all equal."""
     values = [{"results": str(side.study.folder), **dict(_versions(side.study))} for side in sides]
     return [Group("Origin", list(_rows(values)))]
 

@@ -38,7 +38,7 @@ def change_by_k(compared: Compared, theme: Theme) -> Spec:
 
 
 def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
-    """Plot queries' values in the later study against the values in the earlier study, in a panel per retriever.
+    """Plot each query's value in the later study against its value in the earlier study, with a panel per retriever.
 
     A line marks equal values. If there are more than ``most`` points, only an evenly spaced sample of queries is drawn.
     """

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
-    """Conclude for how many queries P changed in the cell shown first, and which study's answers are better there."""
+    """State for how many queries P changed in the cell shown first, and which study's answers are better there."""
     heading = compared.pair.title, f"Are answers in {after} better?"
     rows = cell_shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
@@ -64,7 +64,7 @@ def _scope(compared: "Compared", none: bool) -> tuple[str, str]:
 
 
 def shown_first(compared: "Compared") -> str:
-    """Name the cell that the page shows first."""
+    """Return the k, ordering and references of the cell that the page shows first, as text."""
     here = cell_shown_first(compared)
     return f"k = {here['k'][0]}, {here['ordering'][0]} order, {here['references'][0]} references"
 
@@ -84,7 +84,7 @@ def cell_shown_first(compared: "Compared") -> pl.DataFrame:
 
 
 def comparison_sentences(compared: "Compared") -> Findings:
-    """Write sentences about the findings in the cell that the page shows first, and over all cells."""
+    """Write sentences about the findings in the cell that the page shows first, and in all cells together."""
     tests, here = compared.tests, cell_shown_first(compared)
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)

@@ -1,4 +1,4 @@
-"""Render the page that compares studies with the first study, query by query."""
+"""Render the page that compares each study with the first, query by query."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

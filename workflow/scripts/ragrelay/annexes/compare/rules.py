@@ -41,7 +41,7 @@ class Comparison:
 
     @property
     def target(self) -> str:
-        """The path of the comparison page, which is what `snakemake compare` builds."""
+        """The path of the comparison page, which `snakemake compare` builds."""
         return files.comparison.at(studies=self.title)
 
     def pages(self, _: Wildcards) -> list[str]:

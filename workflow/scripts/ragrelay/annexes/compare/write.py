@@ -1,4 +1,4 @@
-"""Compare studies with the first study: read the results, test the differences, and write the page and the tables."""
+"""Compare each study with the first: read the results, test the differences, and write the page and the tables."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -30,11 +30,11 @@ def view_changed_answers(
     receipts: Sequence[Path] = (),
     leaves_out: bool = False,
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Look up the answers to ``prompts``; returns columns COLUMNS (by prompt, then seed) and counts of missing answers.
+    """Look up the answers to ``prompts`` for all ``seeds`` (columns COLUMNS), and count missing answers.
 
     ``prompts`` has columns prompts.COLUMNS. For ``thinking`` and ``receipts``, see answer_files.view_answers. With
-    ``leaves_out``, prompts longer than the generator's window are left out and counted, because dropping passages would
-    be a second change to the context. Raises InputError if any other answer is missing from the store.
+    ``leaves_out``, prompts longer than the generator's window are left out and counted, because dropping passages from
+    a prompt would change the context a second time. Raises InputError if any other answer is missing from the store.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     keys = prompts.select("prompt_id").unique(maintain_order=True).join(of_seeds, how="cross")

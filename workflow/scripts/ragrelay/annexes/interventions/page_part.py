@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[EffectStudy]:
-    """Return the effects for each section of the page. ``params``: the annex's values for the page."""
+    """Return the effects for each section of the page. ``params``: each intervention's settings."""
     return EffectStudy.each(files, params)
 
 

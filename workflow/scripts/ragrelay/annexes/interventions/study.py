@@ -31,6 +31,6 @@ class EffectStudy(ShownTables):
 
     @property
     def references(self) -> str | None:
-        """The reference set in the page's first sentences: the first set that isn't an unseen set."""
+        """The first reference set that isn't an unseen set; the page's first sentences use this set."""
         seen = self.effects.filter(~pl.col("references").str.ends_with(UNSEEN))["references"]
         return seen[0] if len(seen) else None

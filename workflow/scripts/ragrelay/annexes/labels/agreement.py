@@ -1,4 +1,4 @@
-"""Measure how well each annotation source agrees with human labels, on the passages that both labelled."""
+"""Measure how well each annotation source agrees with human labels, on passages that both have labelled."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -74,7 +74,7 @@ class Scale(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """Human labels and source labels for query-passage pairs; ``query``: each pair's query, as a number from 0."""
+    """Human labels and source labels for query-passage pairs; ``query``: each pair's query number, from 0."""
 
     query: Array
     people: Array

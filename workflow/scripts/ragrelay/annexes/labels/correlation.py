@@ -54,7 +54,7 @@ def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: i
     Returns the columns in SCHEMA, with a row per source, measure, retriever, k, reference set, quantity and
     coefficient. ``values``: columns values.SCHEMA; ``utility``: the utility table (only rows in descending order are
     used). Queries without the quantity (n_null) or the measure (n_unmeasured) are left out; n_short counts the
-    remaining queries with fewer than k passages. Intervals and p-values: see analysis.correlation.transmission.
+    remaining queries with fewer than k passages. For intervals and p-values, see analysis.correlation.transmission.
     """
     return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
 

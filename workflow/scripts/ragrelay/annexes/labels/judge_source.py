@@ -47,7 +47,7 @@ class JudgeSource(AnnotationSource):
         raise NotImplementedError
 
     def begins(self) -> str:
-        """Return the text that the reply must begin with, before one of the words."""
+        """Return the prefix that must precede the word in a reply."""
         return ""
 
     def judged(self) -> list[pl.Expr]:

@@ -58,7 +58,7 @@ def leads(
     row is also compared with the nulls' best row. ``correlations`` and ``values`` have the columns in
     correlation.SCHEMA and values.SCHEMA. ``lead`` is the difference between the two coefficients on the queries with
     values for both measures. ``low`` and ``high`` bound the 95% percentile interval, with levels expanded for small
-    samples; both coefficients use the same resamples. For the two-sided p-value, the sample itself is one of the
+    samples; both coefficients use the same resamples. For the two-sided p-value, the sample itself counts as one of the
     resamples. The best source and the runner-up are chosen on the tested queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)

@@ -46,7 +46,7 @@ def measure_labels(
     """Compute ``measures`` from labels at the cutoffs ``ks`` for each query.
 
     Returns the columns in SCHEMA; rows are sorted by measure, cutoff and query. ``ranking``: qid, docno, rank (from 1);
-    ``labels``: qid, docno, label, each pair once; labels of unranked passages are ignored. For integer labels,
+    ``labels``: qid, docno, label, without duplicate pairs; labels of unranked passages are ignored. For integer labels,
     ir_measures is used: nDCG takes labels as gains, and other measures count labels of at least ``how.relevant`` as
     relevant. For labels between 0 and 1, precision (P) is the mean label, and hit ratio (Success) is the largest label
     (Salemi and Zamani, SIGIR 2024, section 2.2). nDCG is the sum of label / log2(rank + 1), divided by the same sum

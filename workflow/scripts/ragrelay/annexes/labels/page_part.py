@@ -1,4 +1,4 @@
-"""Build the part of a study's page on annotation sources."""
+"""The section about annotation sources on a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

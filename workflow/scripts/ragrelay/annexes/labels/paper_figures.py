@@ -29,7 +29,7 @@ def best_measures(shown: AnnotationStudy) -> pl.DataFrame:
     """Select each source's best measure at the largest k, and return that measure's correlations for every k.
 
     Returns the columns in BEST_COLUMNS. The choice is made per dataset, generator, retriever, reference set, quantity
-    and coefficient; ties go to the first. A source without a correlation at the largest k has no rows.
+    and coefficient; the first measure wins ties. A source without a correlation at the largest k has no rows.
     """
     table = shown.table.filter(pl.col("value").is_not_null())
     at_most = table.filter(pl.col("k") == pl.col("k").max().over(COLUMN))

@@ -69,7 +69,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, object]:
-        """Params for the page's notes on trust: minimum kappa, random sampling, and generators as their own judges."""
+        """Params for the page's notes on trust: minimum kappa, random sampling, and generators that are also judges."""
         agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -221,5 +221,5 @@ class Labels:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Labels:
-    """Return the data on annotation sources that the rules need for ``study``."""
+    """Return ``study``'s data for the rules on annotation sources."""
     return Labels(study)

@@ -37,9 +37,9 @@ def view_single_answers(
 ) -> pl.DataFrame:
     """Look up the answers (COLUMNS) to the prompts of ``passages`` (qid, docno, prompt_id) in the answer store.
 
-    The number of cached tokens is left out, because it depends on the answers generated before. Rows are sorted by
-    passage, then by seed. Raises InputError if an answer is missing from the store. For ``thinking`` and ``receipts``,
-    see answer_files.view_answers.
+    The number of cached tokens is left out, because it depends on which answers were generated earlier. Rows are sorted
+    by passage, then by seed. Raises InputError if an answer is missing from the store. For ``thinking`` and
+    ``receipts``, see answer_files.view_answers.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     stored = store.answers(keys, thinking).drop(THOUGHT)

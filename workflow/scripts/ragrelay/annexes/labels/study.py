@@ -63,7 +63,7 @@ class AnnotationStudy:
         return self.tables["annotations"]
 
     def rows(self, gathered: str) -> pl.DataFrame:
-        """Return the report's table that contains the rows of the result table ``gathered``."""
+        """Return the report table that corresponds to the result table ``gathered``."""
         return self.tables.get(gathered.replace("label", "annotation"), self.table)
 
     @property

@@ -1,4 +1,4 @@
-"""Test within queries whether contexts with better labels give better answers, for every annotation source."""
+"""Test, within each query, whether contexts with better labels give better answers, for every annotation source."""
 
 from collections.abc import Collection, Mapping
 

@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[MeasuresShown]:
-    """Return the comparison of measures for each section. ``params``: the annex's values for the page."""
+    """Return the comparison of measures for each section. ``params``: the value of MeasureComparison.shown."""
     return MeasuresShown.each(files, params)
 
 

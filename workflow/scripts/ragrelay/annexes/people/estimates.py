@@ -196,7 +196,7 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "human scores") -> str:
-    """Return why ``values`` (n,) or ``queries`` are too few for an interval, or an empty string if they're enough.
+    """Return why ``values`` (n,) or ``queries`` are too few for an interval, or an empty string if there are enough.
 
     ``what``: a plural noun for the scores. ``least``: the minimum number of scores.
     """

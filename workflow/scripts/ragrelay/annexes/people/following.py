@@ -84,7 +84,7 @@ def paired_answers(
 
 
 def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield how well each scorer agrees with people, in rows with columns TABLE and scorer."""
+    """Yield rows (columns TABLE and scorer) that say how well each scorer agrees with people."""
     for name, table in paired.items():
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
         x, y, cluster = _columns(table)

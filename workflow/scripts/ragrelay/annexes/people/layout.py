@@ -45,7 +45,7 @@ def laid_out(
     clusters: Clusters | None,
     by: pl.DataFrame,
 ) -> Laid:
-    """Arrange the scores of the answers that ``generator`` wrote.
+    """Arrange the scores of ``generator``'s answers.
 
     ``people`` has columns score_files.ANSWER, value and probability, and each scorer's table in ``scores`` has columns
     ANSWER and value. ``by`` has columns ANSWER, assessor and part (the assessor's share of the human score).

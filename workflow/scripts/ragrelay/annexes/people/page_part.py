@@ -10,7 +10,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[PeopleStudy]:
-    """Return the tables for each dataset with human scores. ``params``: the annex's values for the page."""
+    """Return the tables for each dataset with human scores. ``params``: the value of rules.People.drawn."""
     return PeopleStudy.each(files, params)
 
 

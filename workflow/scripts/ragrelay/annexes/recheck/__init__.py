@@ -1,1 +1,1 @@
-"""Regenerate some of the stored answers, and say whether the model still gives the same answers."""
+"""Regenerate some of the stored answers, and report whether the model still gives the same answers."""

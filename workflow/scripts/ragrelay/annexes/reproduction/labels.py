@@ -46,7 +46,7 @@ RATIO = "ratio"
 
 
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare the published correlations with P and our correlations at the largest k (columns LABELS).
+    """Compare our correlations between labels and P at the largest k with the published values (columns LABELS).
 
     ``correlations``: files with labels.correlation.COLUMNS.
     """

@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: object, params: object) -> list[RoundsShown]:
-    """Return the rounds' data for each section of the page. ``params``: the annex's values for the page."""
+    """Return the rounds' data for each section of the page. ``params``: the value of rules.Rounds.shown."""
     return RoundsShown.each(files, params)
 
 

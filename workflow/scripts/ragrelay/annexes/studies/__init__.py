@@ -1,1 +1,1 @@
-"""List the studies in `results/` on a page: time, datasets, model and main answers."""
+"""List the studies in `results/` on a page, with their times, datasets, models and main answers."""

@@ -39,7 +39,7 @@ def keep_list(root: Path, own: Path | None = None) -> list[str]:
 
 
 def list_studies(root: Path) -> tuple[list[str], list[str]]:
-    """Write the list of studies in ``root``, and return warnings and a line for each incomplete study."""
+    """Write the list of studies in ``root``; returns warnings, and lines about incomplete studies with a summary."""
     warnings = [f"ragrelay: warning: {warning}" for warning in keep_list(root)]
     studies, _ = read_all(root)
     troubles = [f"{study.name}: {study.trouble}" for study in studies if study.trouble]

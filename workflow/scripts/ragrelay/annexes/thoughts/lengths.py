@@ -105,7 +105,7 @@ def describe_thoughts(
 def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
     """Average the token counts of thoughts over seeds; returns columns OF_CONTEXT, qid and tokens (null if unknown).
 
-    An answer without a thought has 0 tokens. If a thought was cut or didn't end, the generated tokens are counted.
+    An answer without a thought has 0 tokens. If a thought was cut or didn't end, its generated tokens are counted.
     """
     tokens = pl.when(pl.col("thought_end") == NO_END).then(0).otherwise("thought_tokens")
     return answers.group_by(*OF_CONTEXT, "qid", maintain_order=True).agg(tokens=tokens.mean())
@@ -130,7 +130,7 @@ def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | 
 
 
 def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | None) -> pl.DataFrame:
-    """Compare each cell's thought lengths with those for zero-shot and for retriever ``base``, over the same queries.
+    """Compare each cell's thought lengths with zero-shot and with retriever ``base``, over the same queries.
 
     Returns columns DIFFERENCES and adjusted p-values. P-values are adjusted within two families: comparisons with
     ``base``, and comparisons with zero-shot. ``queries``: the result of tokens_by_query, with the column ``cluster``.

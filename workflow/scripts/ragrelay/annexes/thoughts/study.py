@@ -58,7 +58,7 @@ class ThoughtStudy(ShownTables):
 
     @property
     def counts(self) -> pl.DataFrame:
-        """The rows of thoughts.csv with distinct prompts; with a single passage, all orderings share a prompt."""
+        """The rows of thoughts.csv with distinct prompts: at k = 1, all orderings share a prompt."""
         return distinct(self["thoughts"], ("retriever", "ordering"))
 
     def censored(self, rows: pl.DataFrame) -> float | None:

@@ -1,4 +1,4 @@
-"""Recast records of ConflictQA as claims with evidence."""
+"""Recast ConflictQA records as claims with evidence."""
 
 import logging
 from pathlib import Path

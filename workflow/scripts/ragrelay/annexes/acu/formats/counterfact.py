@@ -1,4 +1,4 @@
-"""Recast records of CounterFact as claims with evidence."""
+"""Recast CounterFact records as claims with evidence."""
 
 import json
 from collections.abc import Mapping
@@ -15,11 +15,11 @@ class Counterfact(RivalStatements):
     """for records of CounterFact (Meng et al., NeurIPS 2022; sample by Ortu et al., ACL 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
-        """Recast facts as claims, from a JSON list or JSON lines; each record has a true and a false statement.
+        """Recast facts from a JSON list or JSON lines as claims; each record has a true and a false statement.
 
         A record contains either ``requested_rewrite`` (with the keys prompt, subject, target_true and target_new) or
-        ``base_prompt``, ``target_true`` and ``target_new``. The claim is the false statement; the evidence is either
-        the false or the true statement. With ``rivals``, the true statement is also used as a claim.
+        ``base_prompt``, ``target_true`` and ``target_new``. The claim is the false statement, paired once with itself
+        and once with the true statement as evidence. With ``rivals``, the true statement is also used as a claim.
         """
         for place, record in _listed(path):
             try:

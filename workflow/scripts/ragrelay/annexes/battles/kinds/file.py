@@ -1,4 +1,4 @@
-"""Read votes from people or another program from files."""
+"""Read the votes of people or another program from files."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""Compare studies with the first study, query by query, with paired tests."""
+"""Compare each study with the first, query by query, using paired tests."""
 
 from ragrelay.annexes.compare.write import compare_studies
 from ragrelay.execution.jobs.scripts import job_log

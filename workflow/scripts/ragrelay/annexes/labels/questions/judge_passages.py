@@ -83,7 +83,7 @@ def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping
 
 
 def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]:
-    """Return a job for each dataset, each source and each of the source's judges."""
+    """Return a job for each dataset, source and judge of that source."""
     return [
         {"dataset": dataset, "source": name, "judge": judge}
         for dataset in study.grid.datasets

@@ -44,7 +44,7 @@ class GradedLlm(JudgeSource, Graded):
         return [str(grade) for grade in GRADES]
 
     def begins(self) -> str:
-        """Return the text that the reply must begin with, before the digit."""
+        """Return the prefix that must precede the digit in a reply."""
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:

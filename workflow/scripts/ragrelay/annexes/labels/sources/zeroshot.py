@@ -1,4 +1,4 @@
-"""Label passages with the zero-shot score, which ignores the passages and so serves as the null for other sources."""
+"""Label passages with the zero-shot score, which ignores the passages and is therefore the null for other sources."""
 
 from collections.abc import Mapping
 
