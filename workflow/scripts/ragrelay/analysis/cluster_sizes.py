@@ -1,4 +1,4 @@
-"""Count a dataset's clusters of queries, and describe the clusters' sizes."""
+"""Count the clusters of queries in a dataset, and summarise the clusters' sizes."""
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute the row of clusters.csv from ``given``; there is no row if the queries are independent."""
+    """Compute the only row of clusters.csv from ``given``, or no rows if the queries are independent."""
     if given.clusters is None:
         return pl.DataFrame(schema=SCHEMA)
     answered = given.cells["qid"].unique().to_list()

@@ -53,7 +53,7 @@ def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 class ClusteredSlope(NamedTuple):
-    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error; None without a test."""
+    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error; None if untested."""
 
     p_value: float | None
     df: float | None
@@ -66,9 +66,9 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
     ``cluster`` (n,) is each row's cluster number, starting at 0. The test statistic is the slope divided by its
     standard error, from a jackknife that leaves out one cluster at a time (CR3, Bell and McCaffrey 2002). The degrees
     of freedom are (sum q)² / sum q² - 1 (Satterthwaite), where q is a cluster's contribution to the slope's variance.
-    This number is small if only a few clusters differ from the rest in x. With u = x - mean(x) and an assumed
-    within-cluster correlation WITHIN, q is (1 - WITHIN) sum u² + WITHIN (sum u)². There is no test if x or y becomes
-    constant when a cluster is left out, or if leaving out a cluster never changes the slope.
+    There are few degrees of freedom if only a few clusters differ from the rest in x. With u = x - mean(x) and an
+    assumed within-cluster correlation WITHIN, q is (1 - WITHIN) sum u² + WITHIN (sum u)². There is no test if x or y
+    becomes constant when a cluster is left out, or if leaving out a cluster never changes the slope.
     """
     u, v = x - x.mean(), y - y.mean()
     n, size = len(x), np.bincount(cluster)

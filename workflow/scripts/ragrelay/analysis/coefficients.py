@@ -29,8 +29,8 @@ def pearson(weights: Array, x: Array, y: Array) -> Array:
 def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
     """Return 1, x, y, xx, xy and yy for each pair of standardised columns, as an array (n, 6 × pairs).
 
-    Weighted sums of these features determine each pair's r, so one matrix product with the weights serves all pairs. If
-    a query's x or y is NaN, all its features for that pair are 0. For speed, columns are grouped by feature.
+    Weighted sums of these features determine each pair's r, so one matrix product with the weights is enough for all
+    pairs. If a query's x or y is NaN, all its features for that pair are 0. For speed, columns are grouped by feature.
     """
     columns = np.array(pairs)
     known = np.isfinite(columns).all(axis=1)

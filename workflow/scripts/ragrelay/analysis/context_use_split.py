@@ -68,7 +68,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Compute context_use.csv: one row per retriever, ordering, k and reference set, except unseen references.
+    """Compute context_use.csv: one row per retriever, ordering, k and reference set (without unseen references).
 
     ``utility`` is the utility file, with the columns context_use and text_change; ``retrieval`` maps each retriever to
     the file with the retriever's measures. A context counts as good if ``measure`` at k is above 0 and at least the

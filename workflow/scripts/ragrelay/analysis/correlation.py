@@ -94,7 +94,7 @@ TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: st
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """A cell's utility and measure for the same n queries; ``reason``: why they can't be correlated, or None."""
+    """A cell's utility and measure for the same n queries, and the reason why they can't be correlated, if any."""
 
     names: dict[str, Any]
     utility: Array
@@ -137,7 +137,7 @@ def transmission(
 
     If queries form ``clusters``, each coefficient is tested on Fisher's z, using a jackknife over clusters and
     Student's t with n_eff - 1 degrees of freedom (n_eff: the effective number of clusters). The minimum number of
-    queries for a verdict then applies to clusters, and p_permutation and ``detectable`` are null.
+    queries for a verdict then applies to the number of clusters, and p_permutation and ``detectable`` are null.
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 
@@ -237,7 +237,7 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 
 
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Change verdicts in ``correlations`` to undecided, with a remark, if the Holm-adjusted p-value is 5% or more.
+    """Change a verdict in ``correlations`` to undecided, and add a remark, if its Holm-adjusted p-value is 5% or more.
 
     The page then only shows verdicts that hold after the correction. If the test still rejects after the correction but
     the interval includes 0, a remark says so.
@@ -347,8 +347,8 @@ def permutation_p(
 
     The statistic is sqrt(n) r / tau. With x and y centred, tau^2 is the mean of x^2 y^2 divided by the product of the
     means of x^2 and y^2. If the true correlation is 0, r has the variance tau^2 / n, whether or not the columns are
-    independent. One column is permuted ``permutations`` times, in the same way for equal n and ``seed``; the sample
-    itself counts as another permutation. The test is exact for independent columns and asymptotically valid for
+    independent. One column is permuted ``permutations`` times, in the same way for equal n and ``seed``; the observed
+    order counts as another permutation. The test is exact for independent columns and asymptotically valid for
     uncorrelated ones. Permuting r itself is only valid for independent columns (DiCiccio and Romano 2017, Journal of
     the American Statistical Association 112; for ranks, Yu and Hutson 2022). For more than 200 queries, the statistic
     is compared with Student's t on n - 2 degrees of freedom.

@@ -1,4 +1,4 @@
-"""Compute the cost of answers from the answer store, even if another study generated the answers."""
+"""Compute the cost of a study's answers from the answer store, including answers that another study generated."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -60,12 +60,12 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Measure how strongly one retriever's utility depends on P_0: one row (``SCHEMA``) per cell and measure.
+    """Measure how strongly one retriever's utility depends on P_0, with one row (``SCHEMA``) per cell and measure.
 
     ``utility`` has the columns utility.COLUMNS; ``retrieval`` has qid, measure, k and value. ``partial_r`` and
-    ``partial_rho`` are correlations between the measure and P_k given P_0. ``partial_rho`` is computed from ranks; the
-    residuals aren't ranked again. Queries are split into thirds by P_0; if n isn't divisible by 3, the lower thirds are
-    larger by one query. ``reason`` says why a correlation is null.
+    ``partial_rho`` are partial correlations between the measure and P_k given P_0. ``partial_rho`` is computed from
+    ranks; the residuals aren't ranked again. Queries are split into thirds by P_0; if n isn't divisible by 3, the lower
+    thirds are larger by one query. ``reason`` says why a correlation is null.
     """
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (

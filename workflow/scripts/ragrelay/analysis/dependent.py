@@ -1,4 +1,4 @@
-"""Compare correlations over the same queries between retrievers, between orderings and across k."""
+"""Compare dependent correlations (over the same queries) between retrievers, between orderings and across k."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Compare Pearson's r between retrievers, between orderings and over k: one row (``SCHEMA``) per comparison.
+    """Compare Pearson's r between retrievers, between orderings and across k, with one row (``SCHEMA``) per comparison.
 
     ``utility`` has the columns utility.COLUMNS; ``retrieval`` has retriever, qid, measure, k and value. ``comparison``
     is ``retrievers`` (two retrievers at the same ordering and k), ``orderings`` (descending against ascending) or
@@ -96,10 +96,10 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
     Each resample contains the same queries in all cells, because the correlations share queries, measures and zero-shot
     answers. ``low``, ``high`` (95%) and p_value (null: no difference) use Student's t with the jackknife error, which
     keeps the nominal level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and ``bootstrap_high`` are
-    the ends of the paired bootstrap's percentile interval, with expanded levels. The jackknife leaves out, in turn,
-    each query with values in any of the cells. If a cell's utility or measure is constant in more than 5% of the
-    resamples, only the bootstrap interval is missing. ``same_references`` is false if the cells have different unseen
-    references.
+    the ends of the paired bootstrap's percentile interval, with expanded levels. The jackknife leaves out one query at
+    a time, including any with values in only some cells. If a cell's utility or measure is constant in more than 5% of
+    the resamples, only the bootstrap interval is missing. ``same_references`` is false if the cells have different
+    unseen references.
     """
     rows = [
         row
@@ -122,7 +122,7 @@ def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def contrasts(cells: list[ContextCell]) -> Iterator[Contrast]:
-    """Yield all comparisons of ``cells`` (retriever, ordering, k): of retrievers, of orderings, and trends over k."""
+    """Yield all comparisons in ``cells`` (retriever, ordering, k): two retrievers, two orderings, or a trend over k."""
     known = set(cells)
     retrievers = list(dict.fromkeys(retriever for retriever, _, _ in cells))
     orderings = list(dict.fromkeys(ordering for _, ordering, _ in cells))

@@ -1,4 +1,4 @@
-"""Test whether each retriever's P equals the reference retriever's P within a margin (two one-sided tests)."""
+"""Test whether each retriever's P is equivalent to the reference retriever's, within a margin (two one-sided tests)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

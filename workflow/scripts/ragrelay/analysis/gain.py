@@ -83,7 +83,7 @@ def table(given: Transmission) -> pl.DataFrame:
 
 
 def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test whether one retriever's mean P_k - P_0 is 0: one row (``SCHEMA``) per ordering, k and reference set.
+    """Test whether one retriever's mean P_k - P_0 is 0, with one row (``SCHEMA``) per ordering, k and reference set.
 
     Mean P and mean P_0 are computed over the queries with both values. ``p_verdict`` is the p-value of the test behind
     the verdict: the larger of Student's and Hall's p-values (see mean_tests; the skewness is multiplied by 1.75).

@@ -1,4 +1,4 @@
-"""Measure how much the slope for relay depends on the unknown labels of holes (unjudged passages in contexts)."""
+"""Measure how much relay's slope depends on the unknown labels of holes (unjudged passages in contexts)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -70,19 +70,19 @@ def holes(
     primary: Primary | None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
-    """Estimate relay's slope with different labels for the holes: one row (``SCHEMA``) per k, adjustment and labelling.
+    """Estimate relay's slope for different labels of the holes: one row (``SCHEMA``) per k, adjustment and labelling.
 
-    For ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters``, see relay. All rows use ``primary``'s
-    ordering, references and measure. There are rows for each k at which more than HOLES_ABOVE of the passages in
-    contexts are unjudged. Each labelling gives some of the holes the label ``judged.relevant``, and the measure is
-    recomputed with these labels. P doesn't change, because an unjudged passage is never a reference.
+    For ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters``, see relay. All rows use the ordering,
+    references and measure of ``primary``. There are rows for each k at which more than HOLES_ABOVE of the passages in
+    contexts are unjudged. Each labelling assigns the label ``judged.relevant`` to none, some or all of the holes, and
+    the measure is recomputed with these labels. P doesn't change, because an unjudged passage is never a reference.
 
     The first labelling makes no hole relevant; the second makes every hole relevant. The other two give the lowest and
     the highest slope found by a search that uses Dinkelbach's (1967) method for ratios; the true extremes may lie
-    further out. To find the lowest slope, the search relabels a hole if sum xp - b sum xx is predicted to fall (for the
-    highest, to rise); b is the current slope. The prediction uses the derivative with respect to the label: p - 2b x,
-    summed over the hole's contexts with weights 1 / log2(rank + 1). Only labels that improve the recomputed sum are
-    kept.
+    further out. To find the lowest slope, the search relabels a hole if this is predicted to lower sum xp - b sum xx,
+    where b is the current slope; for the highest slope, the sum must rise. The prediction uses the derivative with
+    respect to the label: p - 2b x, summed over the hole's contexts with weights 1 / log2(rank + 1). Only labels that
+    improve the recomputed sum are kept.
     """
     if primary is None or is_subtopic_measure(primary.measure):  # a hole has no subtopic
         return pl.DataFrame(schema=SCHEMA)
@@ -142,7 +142,7 @@ def _rows(
 
 
 class LabelledLists:
-    """A cell's rankings, truncated at k, for which the measure can be recomputed with any labels of the holes.
+    """A cell's rankings, truncated at k, for which the measure can be recomputed with any labels for the holes.
 
     If two rankings have equal labels and their queries have equal judgements, the measure is computed only once.
     """

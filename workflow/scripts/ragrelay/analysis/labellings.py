@@ -1,4 +1,4 @@
-"""Define the names of the labellings in holes.csv, and look up the conclusion on relay for each labelling."""
+"""Name the labellings in holes.csv, and look up the conclusion on relay for each labelling."""
 
 import polars as pl
 

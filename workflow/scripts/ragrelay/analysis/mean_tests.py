@@ -2,7 +2,7 @@
 
 If differences are skewed and queries few, Student's t rejects too often on the side of the short tail. Hall's
 transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. For a
-verdict, both tests must therefore reject on the same side; this rule keeps the nominal level on all data tried.
+verdict, both tests must therefore reject on the same side; this rule keeps the nominal level on all data that we tried.
 """
 
 import math
@@ -42,7 +42,7 @@ def statistics(t: Number, g: Number, n: int) -> tuple[Number, Number]:
 
 
 class Means(NamedTuple):
-    """The means, standard deviations (n - 1) and skewnesses of several columns with n values each, all (columns,).
+    """The means, standard deviations (n - 1) and skewnesses (columns,) of several columns with n values each.
 
     ``degrees``: degrees of freedom for Student's t; None means n - 1.
     """
@@ -171,7 +171,7 @@ class ClusterMeans(NamedTuple):
 
 
 def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Means | ClusterMeans:
-    """Compute the moments of ``column`` (n,) for the test behind a verdict, allowing for each query's ``cluster``.
+    """Compute the moments of ``column`` (n,) for the test behind a verdict; ``cluster``: clusters of queries, if any.
 
     P-values and interval ends computed from these moments have shape (1,).
     """
@@ -215,9 +215,9 @@ def ratio_interval(
 ) -> tuple[float, float] | None:
     """Compute Fieller's interval (1954) for the ratio of two paired columns' means, based on this module's tests.
 
-    The interval contains the ratios between -``limit`` and ``limit`` for which the tests don't reject that ``above`` -
-    ratio × ``below`` has mean 0. If ``above`` - ratio × ``below`` is nonzero and the same for all queries, the ratio is
-    rejected. Hall's test uses the sample skewness multiplied by ``skewness``. Returns None if the interval is
+    The interval contains the ratios between -``limit`` and ``limit`` for which the tests don't reject a mean of 0 for
+    ``above`` - ratio × ``below``. If ``above`` - ratio × ``below`` is nonzero and the same for all queries, the ratio
+    is rejected. Hall's test uses the sample skewness multiplied by ``skewness``. Returns None if the interval is
     unbounded, for example because the mean of ``below`` doesn't differ significantly from 0. ``degrees``: degrees of
     freedom of Student's distribution, by default n - 1. ``inflation``: factor by which the variance is multiplied.
     """

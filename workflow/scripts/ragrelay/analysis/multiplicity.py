@@ -73,7 +73,7 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
     """Return, for each test, the index of the first test with identical prompts (rows,).
 
     Tests with identical prompts have equal values in the columns ``cells`` and the same k. Orderings (columns whose
-    names end with ``ordering``) are equal if they arrange k passages in the same way; at k = 1, all are.
+    names end with ``ordering``) are equal if they arrange k passages in the same way, as all do at k = 1.
     """
     contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
     for name in cells:

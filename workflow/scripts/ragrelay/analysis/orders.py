@@ -1,4 +1,4 @@
-"""Measure how similarly two scores rank systems, using Kendall's tau-b and tau_AP with intervals over systems."""
+"""Measure how similarly two scores rank systems, using Kendall's tau-b and tau_AP with jackknife intervals."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -48,10 +48,10 @@ def kendall_tau(x: Array, y: Array) -> float:
 def tau_ap(truth: Array, estimated: Array) -> float:
     """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,); NaN if either is constant.
 
-    Disagreement at the top of the ranking weighs more. Let C(i) be the number of systems that both ``estimated`` and
-    ``truth`` place above the system that ``estimated`` puts at rank i. tau_AP is the mean of C(i) / (i - 1) over ranks
-    i from 2 to n, multiplied by 2, minus 1. For ties in ``estimated``, the result is the mean over all orders of the
-    tied systems; a pair tied in ``truth`` counts as half in agreement.
+    Disagreements near the top of the ranking carry more weight. Let C(i) be the number of systems that both
+    ``estimated`` and ``truth`` place above the system that ``estimated`` puts at rank i. tau_AP is the mean of C(i) /
+    (i - 1) over ranks i from 2 to n, multiplied by 2, minus 1. For ties in ``estimated``, the result is the mean over
+    all orders of the tied systems; a pair tied in ``truth`` counts as half an agreement.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:

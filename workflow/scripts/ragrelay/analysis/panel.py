@@ -58,7 +58,7 @@ AGREEMENT_COLUMNS = {**STUDY_PART, **AGREEMENT}
 def compare_judges(
     systems: Mapping[str, pl.DataFrame], slopes: Mapping[str, pl.DataFrame], judges: Sequence[str], primary: Primary
 ) -> pl.DataFrame:
-    """Compute panel.csv: the primary comparison's results for all ``judges``, and with each judge left out.
+    """Compute panel.csv: the primary comparison's results for all ``judges`` together, and with each judge left out.
 
     ``systems`` and ``slopes`` map scorers (the panel, and the panel without each judge) to systems.csv and relay.csv.
     Except for adjusted slopes, estimates are linear in P, so the panel's estimate is the mean of its judges' estimates.

@@ -57,7 +57,7 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
     fails. ``stands`` becomes false if it is false in any of ``parts``, and null if the new verdict is undecided.
 
     Args:
-        table: Result table of the panel; without a column ``verdict``, it is returned unchanged.
+        table: The panel's result table; if it has no column ``verdict``, it is returned unchanged.
         parts: Tables that leave out a judge, keyed by the judge. Rows match by KEYS; missing rows count as undecided.
 
     Returns:
@@ -99,7 +99,7 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read the tables that leave out a judge, and key them by the judge's name; ``paths``: files, keyed by scorer."""
+    """Read the tables computed without a judge from ``paths`` (keyed by scorer), and key them by the left-out judge."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 

@@ -170,7 +170,7 @@ def relay(
     r_corrected is r, corrected for the variation between seeds (Spearman 1904). It equals r / sqrt(reliability), where
     reliability = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A and
     B, divided by the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression.
-    Queries with fewer than two seeds get the mean variance of the other queries. The slope needs no correction.
+    Queries with fewer than two seeds get the mean variance of the other queries. The slope needs no such correction.
     """
     rows = [
         names | row
@@ -181,7 +181,7 @@ def relay(
 
 
 def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
-    """Return the names of the rankings, and the qids with answers: the rows (R) and the columns (Q) of a Cell."""
+    """Return the rankings' names (a Cell's R rows), and the qids with answers (a Cell's Q columns)."""
     rankings = [name for name, kind in kinds.items() if kind not in NOT_RELAYED]
     return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
 
@@ -330,7 +330,7 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 def seed_noise(by_seed: Array, design: Array) -> float:
     """Estimate how much variation between seeds adds to a residual sum of squares; NaN if no query has two seeds.
 
-    The residuals are from a regression of each query's mean over seeds of ``by_seed`` (S, n) on ``design`` (n, d).
+    These residuals come from regressing each query's mean over seeds of ``by_seed`` (S, n) on ``design`` (n, d).
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)

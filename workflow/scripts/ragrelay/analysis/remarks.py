@@ -24,7 +24,7 @@ def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Index
         cluster: Each query's cluster number (n,), if queries form clusters.
 
     Returns:
-        Why there are too few queries, or Student's p-value and the number of opposite differences, or None.
+        Why there are too few queries, or Student's p-value and how many differences have the opposite sign, or None.
     """
     if verdict == TOO_FEW:
         return few(differences, cluster)

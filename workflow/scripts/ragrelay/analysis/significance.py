@@ -103,7 +103,7 @@ def comparisons(
     permutations: int = paired_tests.PERMUTATIONS,
     seed: int = 0,
 ) -> pl.DataFrame:
-    """Compare one retriever's cells: one row (``SCHEMA``) per comparison and quantity (p or utility).
+    """Compare one retriever's cells, with one row (``SCHEMA``) per comparison and quantity (p or utility).
 
     ``utility`` has the retriever's rows of the utility table, and ``reference`` has the reference retriever's rows. †
     compares each ordering with the reference retriever's descending order at the same k and references. ‡ compares

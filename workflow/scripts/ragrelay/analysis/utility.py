@@ -53,7 +53,7 @@ def compute_utility(
 
     For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. The zero-shot
     answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. This doesn't apply to the
-    queries in ``ranked`` (by retriever), which have results and lack answers for other reasons. Context use is averaged
+    queries in ``ranked`` (by retriever), which have results but, for other reasons, no answers. Context use is averaged
     over seeds from the tables in ``uses`` (by retriever), and null for retrievers without a table. Raises InputError if
     the mode is unknown, the zero-shot file is missing, or an answer has two scores.
     """

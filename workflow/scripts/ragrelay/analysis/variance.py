@@ -56,7 +56,7 @@ COLUMNS = {
 
 
 def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Estimate how much of P's variance comes from queries and how much from seeds: one row (``SCHEMA``) per cell.
+    """Estimate how much of P's variance comes from queries and how much from seeds, with one row (``SCHEMA``) per cell.
 
     ``scores`` maps each retriever, including ``zeroshot``, to a scores file. The model is P_qs = mean + query_q +
     noise_qs, where a query's seeds are independent draws from the LLM. If all queries have equally many seeds,
@@ -187,8 +187,8 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
     utility.compute_utility. The reliability of utility U is 1 - (mean noise in U) / (variance of U over queries), or 0
     if this is negative. The noise in P_k and in P_0 is the variance over seeds, divided by the number of seeds. The
     noise in U is computed by the delta method; for relative U = P_k / P_0 - 1, it is var(P_k) / P_0^2 + P_k^2 var(P_0)
-    / P_0^4. A query with one seed gets the pooled variance over seeds of the cell's other queries. The result is null
-    unless at least one query has two seeds in the cell, and at least one has two seeds for P_0.
+    / P_0^4. For a query with only one seed, the pooled variance over seeds of the cell's other queries is used. The
+    result is null unless at least one query has two seeds in the cell, and at least one has two seeds for P_0.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [

@@ -50,7 +50,7 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
 
 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
-    """Return why the correlation of ``x`` and ``y`` (n,) can't have a verdict, or None if there are enough values.
+    """Return why no verdict on the correlation of ``x`` and ``y`` (n,) is possible, or None if there are enough values.
 
     Too many equal values in a column lead to false positives, just as a small sample does (docs/methods.md). If queries
     form clusters, the limits apply to ``clusters`` (their number) and ``effective`` (their effective number).

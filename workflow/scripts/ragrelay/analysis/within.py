@@ -68,18 +68,18 @@ def within_queries(
     ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and ``kinds``
     gives each retriever's kind. For each ordering and k, the measure and P are centred per query, and r is Pearson's r
     of the residuals (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool
-    all orderings and k after this centring; orderings with the same prompts at a k count once. For unseen references,
-    P - P_0 is used instead of P, because each context has a different reference set.
+    all orderings and k after this centring; orderings that give the same prompts at a k are counted once. For unseen
+    references, P - P_0 is used instead of P, because each context has a different reference set.
 
     ``retrievers`` is ``all`` (all kinds except graded and position, whose relevance is set by design), ``without
     oracles`` or ``doses`` (all graded retrievers). The last two groups have no rows if they contain fewer than two
-    retrievers or are equal to ``all``. For ``low``, ``high`` (95%), p_value (null hypothesis: r = 0) and the verdict,
-    the unit is the query with all its answers. Two tests from mean_tests must agree. The first tests r as a ratio of
-    two means over queries, with Fieller's interval; the second tests Fisher's z of r as a mean of jackknife
-    pseudo-values (Tukey 1958). p_value is the larger p-value, and the interval contains both intervals. If there is no
-    r or no interval, ``reason`` says why. A query whose contexts all have the same measure and P, for example because
-    all retrievers rank the same passage first, doesn't contribute to r and isn't counted. verdicts.few determines
-    whether enough queries are left. If queries form ``clusters``, the unit is the cluster.
+    retrievers or the same retrievers as ``all``. For ``low``, ``high`` (95%), p_value (null hypothesis: r = 0) and the
+    verdict, the unit of analysis is the query with all its answers. Two tests from mean_tests must agree. The first
+    tests r as a ratio of two means over queries, with Fieller's interval; the second tests Fisher's z of r as a mean of
+    jackknife pseudo-values (Tukey 1958). p_value is the larger p-value, and the interval contains both intervals. If
+    there is no r or no interval, ``reason`` says why. A query whose contexts all have the same measure and P, for
+    example because all retrievers rank the same passage first, doesn't contribute to r and isn't counted. verdicts.few
+    determines whether enough queries are left. If queries form ``clusters``, the unit of analysis is the cluster.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -98,7 +98,7 @@ def within_queries(
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return each group's retrievers, without groups that have fewer than two retrievers or are equal to ``all``."""
+    """Return each group's retrievers, without groups that contain fewer than two or the same retrievers as ``all``."""
     retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],
@@ -157,8 +157,8 @@ def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
 def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, object]:
     """Compute r with an interval and a test from ``sums`` (5, queries), which are returned by ``_sums``.
 
-    If the sum of squares of the measure or of P is only a rounding error, the measure or P counts as constant.
-    ``cluster`` (queries,) holds each query's cluster number; sums are then added up within clusters.
+    The measure (or P) counts as constant if its sum of squares is only a rounding error. ``cluster`` (queries,) holds
+    each query's cluster number; sums are then added up within clusters.
     """
     differs, compared = sums[0] > 0, sums[4] > 0
     points, xx, yy, xy = sums[:4, differs]

@@ -20,7 +20,7 @@ def total(section: Section) -> dict[str, object] | None:
 
 
 def tokens_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw a stacked bar of tokens at each k, in a panel per retriever. Panel titles give the device time."""
+    """Draw the tokens at each k as stacked bars, with a panel per retriever. Panel titles give the device time."""
     grid = section.grid
     whole = section["cost"].filter(pl.col("k").is_null())
     seconds = dict(whole.select("retriever", "device_seconds").iter_rows())

@@ -20,7 +20,7 @@ def boxes(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Draw each retriever's utility for every query, as points and a box plot, in a panel per ordering.
+    """Draw each retriever's utility for every query, as points and a box plot, with a panel per ordering.
 
     On the page, readers select k and the grade; files show the largest k and the first grade. If there are more than
     ``most_points`` points, only a sample is drawn, but the box plots still use all queries.

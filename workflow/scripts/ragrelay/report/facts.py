@@ -45,7 +45,7 @@ TURNED |= {turned: word for word, turned in TURNED.items()}
 
 @dataclass(frozen=True)
 class Fact(Mapping[str, Any]):
-    """A row of a result table, whose values can be read as attributes or as a mapping's items."""
+    """A row of a result table, whose values can be read as attributes or by key."""
 
     TABLE: ClassVar[str]
     """The table's name (in report.outputs.RESULT_TABLES)."""
@@ -70,7 +70,7 @@ class Fact(Mapping[str, Any]):
 
     @property
     def as_in_table(self) -> "Fact":
-        """The fact as it stands in the result table. If a difference's retrievers were swapped, the swap is undone."""
+        """The fact as it appears in the result table. If a difference's retrievers were swapped, the swap is undone."""
         return self
 
     def record(self, names: Mapping[str, str]) -> dict[str, Any]:
@@ -328,7 +328,7 @@ class Mean:
 
 
 def interval_of(values: NDArray[np.float64]) -> tuple[float | None, float | None]:
-    """Compute Student's 95% interval for the mean, cut off at 0 and 1 if all values are between 0 and 1.
+    """Compute Student's 95% interval for the mean, clipped to [0, 1] if all values are between 0 and 1.
 
     Both ends are None if there are fewer than 5 values or if all values are equal.
     """

@@ -25,7 +25,7 @@ def facts_file(
         annexes: A mapping with ``mixed`` (a warning about mixed engines), ``annex_openings``, ``annex_warnings`` and
             ``annex_answers`` (pairs of an annex's name and the variables of the annex's template).
         leads: Each section's first screen.
-        rows: Pooled answers, over several generators or datasets.
+        rows: Answers pooled over several generators or datasets.
 
     Returns:
         A record with the keys ``version``, ``study``, ``notes``, ``over_all`` (pooled), ``sections`` and ``annexes``.

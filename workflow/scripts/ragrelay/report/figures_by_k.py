@@ -20,7 +20,7 @@ WORDS = COEFFICIENTS | SUBSETS | PAPER_NAMES
 
 
 def utility_by_k(section: Section, theme: Theme) -> Spec:
-    """Plot each retriever's mean utility against k, with intervals, in a panel per grade and ordering."""
+    """Plot each retriever's mean utility against k, with intervals and a panel per grade and ordering."""
     grid = section.grid
     cells = (
         section.drawn("utility")
@@ -39,7 +39,7 @@ def utility_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def correlation_by_k(section: Section, theme: Theme, most: int | None = None) -> Spec:
-    """Plot, against k, the correlation over queries between a measure and utility, with an interval band per retriever.
+    """Plot the correlation over queries between a measure and utility against k, with an interval band per retriever.
 
     Files show Pearson's r for the grid's first measure over all queries. On the page, readers can select another
     coefficient, measure or subset of queries, unless this would require more than twice ``most`` rows of data.
@@ -74,7 +74,7 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
 
 
 def within_by_k(section: Section, theme: Theme) -> Spec:
-    """Plot, against k, the correlation within queries between the first measure and P, with a line per retriever group.
+    """Plot the correlation within queries between the first measure and P against k, with a line per retriever group.
 
     On the page, readers select the references (including unseen references); files show the first grade.
     """

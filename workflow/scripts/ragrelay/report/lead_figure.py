@@ -49,7 +49,7 @@ def words_of(mean: Mean) -> str:
 
 
 def coloured(facts: Facts) -> list[str]:
-    """Return the rankings to draw in colour: all if there are few, or else the primary pair and the best ranking."""
+    """Return the rankings to draw in colour: all if there are few, otherwise the primary pair and the best ranking."""
     pair, lines = facts.section.primary, facts.means
     rankings = [name for name in facts.section.rankings if name in lines]
     if len(rankings) <= MOST_NAMED or pair is None:
@@ -72,7 +72,7 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
 
 
 def lead_figure(facts: Facts, part: int, explored: bool) -> list[Row]:
-    """Return values for the macro ``lead_figure``, a row per size. ``part``: the section's index in the explorer."""
+    """Return values for the macro ``lead_figure``, with a row per size. ``part``: the section's index in the explorer."""
     lines, baseline = facts.means, facts.zero_shot
     if not lines:
         return []

@@ -1,4 +1,4 @@
-"""Plot, against k, how long answers are and how they end."""
+"""Plot how long answers are, and how answers end, against k."""
 
 import altair as alt
 import polars as pl
@@ -11,7 +11,7 @@ ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "othe
 
 
 def length_by_k(section: Section, theme: Theme) -> Spec:
-    """Plot the median and quartiles of answer length (in tokens) against k, in a panel per ordering."""
+    """Plot the median and quartiles of answer length (in tokens) against k, with a panel per ordering."""
     grid = section.grid
     cells = section.drawn("lengths").select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
@@ -34,7 +34,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def ends_by_k(section: Section, theme: Theme) -> Spec:
-    """Draw how answers end, as a stacked bar of shares at each k, in a panel per retriever and ordering."""
+    """Draw how answers end, as a stacked bar of shares at each k, with a panel per retriever and ordering."""
     grid = section.grid
     cells = (
         section.drawn("lengths")

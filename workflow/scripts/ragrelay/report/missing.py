@@ -61,7 +61,7 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Add a column ``absent`` (answers missing from an imported file) to ``lengths``, and count these answers in ``n``.
 
-    Answers to queries without results (P = P₀) don't count, and zero-shot answers count only if the study has some.
+    Answers to queries without results (P = P₀) aren't counted, and zero-shot answers only if the study has any.
     """
     keys = ["dataset", "generator", "retriever", "ordering", "k"]
     kinds = (UNANSWERED, NO_RESULTS)
@@ -97,7 +97,7 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str,
 
 
 def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: Iterable[str] = ()) -> list[str]:
-    """Return the warnings to print at the end of a run: on missing answers and on the data, and ``warnings``.
+    """Return the warnings to print at the end of a run: on missing answers, on left-out data, and ``warnings``.
 
     ``lengths``: the tables of answer lengths; ``counts``: left_out.json. An unreadable file only produces a warning.
     """

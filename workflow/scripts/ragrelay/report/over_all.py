@@ -1,4 +1,4 @@
-"""State the study's answers, pooled over several generators and over all datasets."""
+"""Answer the study's questions from results pooled over several generators and over all datasets."""
 
 from typing import Any, NamedTuple
 

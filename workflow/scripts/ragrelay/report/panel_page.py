@@ -20,7 +20,7 @@ KEY = ("question", "adjusted", "without")
 
 
 def panel_table(section: Section) -> Table:
-    """Build the table of the primary pair's difference and relay's slopes, for all judges and with one left out."""
+    """Build the table of the primary pair's difference and relay's slopes, for all judges and without each judge."""
     return table_of(
         section["panel"], name("question"), yes_no("adjusted", "adjusted"),
         textual("judge left out", lambda row: row["without"] or ALL_JUDGES), name("verdict"),
@@ -64,7 +64,7 @@ def panel_finding(section: Section) -> str:
 
 
 def panel_warning(section: Section) -> list[Warned]:
-    """Return a warning that names the judges, with the range of the primary pair's difference if one is left out."""
+    """Return a warning with the judges' names and the range of the primary pair's difference without any one judge."""
     if not (rows := _of_pair(section)):
         return []
     judges, table = listing([row["without"] for row in rows]), RESULT_TABLES["panel"]

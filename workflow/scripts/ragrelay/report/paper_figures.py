@@ -133,7 +133,7 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
 
     Each pair of rankings has a panel, with a line that has relay's slope and passes through the mean differences.
     Queries for which both differences are 0 aren't drawn. On the page, readers select k, and ``limit`` is the maximum
-    number of points. A file shows the primary comparison's k, and ``limit`` is the width.
+    number of points. A file shows the primary comparison's k, and ``limit`` is the figure's width.
     """
     ordering, k, references, measure = section.lead.values()
     page, where = theme == "page", {"ordering": ordering, "references": references}

@@ -10,7 +10,7 @@ from ragrelay.report.display.sections import Section
 
 
 def position_chart(section: Section, theme: Theme) -> Spec:
-    """Plot each retriever's mean utility against the position of a relevant passage, in a panel per ordering.
+    """Plot each retriever's mean utility against the position of a relevant passage, with a panel per ordering.
 
     On the page, readers select k, the grade, and whether the context may contain other relevant passages. A file shows
     the largest k and the first grade, for contexts with any number of relevant passages.

@@ -79,8 +79,8 @@ def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, object]:
 def primary_origin(comparisons: Sequence[Mapping[str, object]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the distinct primary comparisons, a hash of the comparisons, and the time of the study's first answer.
 
-    The hash lets you prove that you chose the comparisons before generating answers: publish it with a time stamp, such
-    as in a commit. The time (UTC) is None if no receipt in ``jobs`` contains a time.
+    The hash lets you prove that you chose the comparisons before generating answers: publish it with a time stamp, for
+    example in a commit. The time (UTC) is None if no receipt in ``jobs`` contains a time.
     """
     chosen = [dict(row) for row in {value_hash(dict(row)): row for row in comparisons}.values()]
     first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
@@ -92,8 +92,8 @@ def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> 
 
     Each rule has a folder with a benchmark file per job (Snakemake's columns s, max_rss in MiB and cpu_time). Memory
     and CPU time are null for jobs that take less than about a second. For generation, tokens are summed over the
-    receipts ``jobs``; sums are null if an endpoint doesn't count tokens. All numbers come from each job's last run, in
-    which cached answers cost nothing.
+    receipts in ``jobs``; sums are null if an endpoint doesn't count tokens. All numbers come from each job's last run,
+    in which cached answers cost nothing.
     """
     stages, used = [], {row["rule"]: row for row in jobs_used(benchmarks).iter_rows(named=True)}
     for folder in sorted(path for path in Path(benchmarks.folder).glob("*") if path.is_dir()):

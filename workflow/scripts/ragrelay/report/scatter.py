@@ -28,7 +28,7 @@ def utilities(section: Section) -> pl.DataFrame:
 
 
 def queries_of(section: Section) -> pl.DataFrame:
-    """Return the queries that have both a utility and a measure value; columns CONTEXT, qid, measured, utility."""
+    """Return the queries that have both a utility and a measure value, with columns CONTEXT, qid, measured, utility."""
     ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
     return (
         utilities(section)
@@ -78,7 +78,7 @@ def labels_of(section: Section) -> pl.DataFrame:
 
 
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Plot each query's utility against the measure, with a least-squares line, in a panel per ordering and retriever.
+    """Plot each query's utility against the measure, with a least-squares line and a panel per ordering and retriever.
 
     On the page, readers select k and the grade; the figure file shows the largest k and the first grade. If there
     are more than ``most_points`` points, a sample of the queries is drawn, but lines and r always use all queries.

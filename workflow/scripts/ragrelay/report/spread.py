@@ -9,7 +9,7 @@ from ragrelay.report.display.sections import Section
 
 
 def spread_by_k(section: Section, theme: Theme) -> Spec:
-    """Plot the median and quartiles (over queries) of the standard deviation of P (over seeds), against k.
+    """Plot the median and quartiles (over queries) of P's standard deviation over seeds against k.
 
     On the page, readers select the grade; a file shows the first grade.
     """

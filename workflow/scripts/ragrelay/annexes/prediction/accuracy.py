@@ -148,7 +148,7 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
-    """Compare each predictor's rho with two others in the same cell: the best predictor's and the retrieval measure's.
+    """Compare each predictor's rho with the best predictor's rho and the retrieval measure's rho in the same cell.
 
     Returns the columns in COMPARED_COLUMNS except STUDY_PART. Differences are tested with a jackknife over queries. The
     best predictor is chosen on the same queries, so part of its lead is due to chance. Even a significant difference

@@ -1,4 +1,4 @@
-"""Correlate predictors with targets over queries (also given P_0), and over the contexts of each query."""
+"""Correlate predictors with targets over queries (also given P_0) and over each query's contexts."""
 
 from collections.abc import Iterable, Mapping
 
@@ -61,7 +61,7 @@ def as_measures(predictions: pl.DataFrame, ordering: str) -> pl.DataFrame:
 
 
 def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Compute each cell's partial correlations of predictors and P given P_0 (columns GIVEN_P0 without STUDY_PART)."""
+    """Compute each cell's partial correlations between predictors and P given P_0 (GIVEN_P0 without STUDY_PART)."""
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     tables = [
         coupling.couplings(seen.filter(retriever=retriever), as_measures(table, ordering))

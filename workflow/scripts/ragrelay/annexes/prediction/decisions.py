@@ -1,4 +1,4 @@
-"""Use predictions to decide for each query whether to use a context, and which k or retriever."""
+"""Use predictions to decide, for each query, whether to use a context, and which k or retriever to use."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -108,9 +108,9 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, object]]:
 def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
     """Compute each policy's regret against the oracle, and compare predicted choices with the best fixed option.
 
-    Returns the columns in POLICIES_COLUMNS except STUDY_PART. Ridge regressions on the predictors available before
-    generation, fitted on other folds of queries, predict each option's P, or the gain if the choice is between context
-    and no context. The best fixed option is chosen on the evaluated queries, which favours this option.
+    Returns the columns in POLICIES_COLUMNS except STUDY_PART. Each option's P, or the gain if the choice is between
+    context and no context, is predicted by ridge regressions on the predictors available before generation, fitted on
+    other folds of queries. The best fixed option is chosen on the evaluated queries, which favours this option.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):

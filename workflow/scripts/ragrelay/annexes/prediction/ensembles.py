@@ -169,7 +169,7 @@ def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Return names and values (n, predictors) of the predictors available at ``known``: before or after generation."""
+    """Return names and values (n, predictors) of the predictors available at ``known`` (before or after generation)."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -270,8 +270,8 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
     given_p0 is the partial rho between predictions and P given P_0. P is regressed on P_0 and its square, the residuals
     are permuted ``permutations`` times, and the resulting gains are predicted (Freedman and Lane 1983). p_given_p0 is
     the share of partial rhos, the observed rho included, that are at least as large as the observed rho. Predictors of
-    a query's ease correlate with P even given P_0 (a noisy measure of ease), and predict P_0's noise. But their
-    predictions of the gain don't rise with P, so p_with_p (Student's t) tests whether rho_with_p is above 0.
+    how easy a query is correlate with P even given P_0 (a noisy measure of ease), and predict P_0's noise. However, the
+    gains that they predict don't rise with P, so p_with_p (Student's t) tests whether rho_with_p is above 0.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

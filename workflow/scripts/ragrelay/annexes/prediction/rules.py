@@ -36,7 +36,7 @@ class Prediction:
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
-        """Return an input function that lists all datasets' files for ``patterns``, a job's generator and scorer."""
+        """Return an input function that lists a job's files for ``patterns`` in all datasets."""
         names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
@@ -91,7 +91,7 @@ class Prediction:
 
     @functools.cached_property
     def given(self) -> dict[str, object]:
-        """The predictors' optional inputs, keyed by name; an input that the study doesn't have is an empty list."""
+        """The predictors' optional inputs, keyed by name; inputs that the study doesn't have are empty lists."""
         likelihoods = [files.context_likelihoods] if self.asked_for.context_perplexity else []
         chosen = {key: getattr(self.asked_for, key) for key in RERANKERS}
         return {

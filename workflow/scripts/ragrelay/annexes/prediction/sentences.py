@@ -19,7 +19,7 @@ MOST_NAMED = 4
 
 
 def prediction_answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
-    """Conclude in how many cells a predictor of gain or P is worth using, and name the strongest predictor."""
+    """State in how many cells a predictor of gain or P is worth using, and name the strongest predictor."""
     return [_answer(studies, target) for target in TARGETS]
 
 

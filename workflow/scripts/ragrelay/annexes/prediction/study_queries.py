@@ -115,7 +115,7 @@ def needed_docnos(
     ks: Sequence[int],
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> list[str]:
-    """Return the ids of passages whose dense vectors are used by predictors: top results and passages in ``shown``."""
+    """Return the ids of the passages that need dense vectors: top results, and passages in ``shown``."""
     depth = max(settings.vector_depth, *ks)
     retrieved = run.filter(pl.col("rank") <= depth)["docno"].to_list()
     own = [docno for of_query in (shown or {}).values() for docnos in of_query.values() for docno in docnos]

@@ -32,7 +32,7 @@ Files = Mapping[str, Mapping[str, str | Path]]
 def transfer_predictions(
     predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
 ) -> pl.DataFrame:
-    """Train regressions on every other dataset (if there is any), and test the regressions on ``tested``."""
+    """Train regressions on every other dataset (if any), and test the regressions on ``tested``."""
     if len(utility) < 2:
         return pl.DataFrame(schema=SCHEMA)
     cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))

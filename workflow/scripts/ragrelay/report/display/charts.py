@@ -144,8 +144,8 @@ def interval_lines(
 ) -> list[alt.Chart]:
     """Draw points with intervals, joined by lines, from the columns x, value, low and high.
 
-    ``band``: whether to shade the area between the intervals' ends. ``line``: a column; for each of its values, a
-    retriever has a separate line. ``legend``: the legend's title.
+    ``band``: whether to shade the area between the intervals' ends. ``line``: a column; each retriever has a line per
+    value of this column. ``legend``: the legend's title.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
@@ -181,7 +181,7 @@ def facetted(
 ) -> Spec:
     """Draw ``layers`` in each of ``panels``, with shared scales, and return the chart's specification.
 
-    ``sampled``: whether ``records`` is only a sample of the queries. ``points``: the width in points (0: the default).
+    ``sampled``: whether ``records`` is only a sample of the queries. ``points``: the width in points (0: default).
     """
     chart: Any = (
         alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer

@@ -65,7 +65,7 @@ SAID = {"1 of 1 queries have": "only 1 query has", "(queries|clusters) differ,":
 
 
 def would_undo(what: str) -> str:
-    """Return a sentence that says that one more query would overturn ``what``, such as `the verdict for bm25`."""
+    """Return a sentence saying that one more query would overturn ``what``, such as `the verdict for bm25`."""
     query = f"A single further query with a difference of {number(AGAINST, 2)} in the other direction"
     return f"{query} would overturn {what}."
 
@@ -79,7 +79,7 @@ def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> st
 
 
 def counts(row: Mapping[str, Any]) -> str:
-    """Return the numbers of available and needed queries if a row has too few queries, or otherwise an empty string."""
+    """Return the numbers of available and needed queries if a row has too few queries, or an empty string otherwise."""
     return needed(row["remark"] or "") if row["verdict"] == TOO_FEW else ""
 
 

@@ -72,12 +72,12 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """Build the table of the section scorer's bias checks, with one check per row."""
+    """Build the table of bias checks on the section's scorer, with a check per row."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 
 def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
-    """Build a table with a check per row; the columns ``keys`` come first."""
+    """Build a table with one check per row; the columns ``keys`` come first."""
     return table_of(
         checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
         numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),

@@ -1,4 +1,4 @@
-"""Write a script with links to all of a study's pages, which are written by separate jobs and load the script."""
+"""Write a script with links to all of a study's pages. Separate jobs write the pages, which load the script."""
 
 import re
 from html import unescape

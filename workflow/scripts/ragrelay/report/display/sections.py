@@ -54,7 +54,7 @@ class Grid:
 
     @property
     def contexts(self) -> list[tuple[str, int]]:
-        """Return every combination of ordering and k in the grid. A permutation fits only one k."""
+        """Return every combination of ordering and k in the grid. A permutation only applies to one k."""
         return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
 
     @property

@@ -1,1 +1,1 @@
-"""Compute the log-probabilities, given the query, of complete contexts and of single passages."""
+"""Compute the log-probabilities of complete contexts and of single passages, given the query."""

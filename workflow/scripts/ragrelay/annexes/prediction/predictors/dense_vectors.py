@@ -51,7 +51,7 @@ def top_over_tail(matrix: Array) -> float:
 
 
 class ARatio(Predictor):
-    """Mean cosine among the top 10% of the first `vector_depth` results, divided by the mean cosine among the last 80%.
+    """Mean cosine among the top 10% of the first `vector_depth` results, divided by the mean cosine in the bottom 80%.
 
     Vlachou and Macdonald 2024.
     """
@@ -120,8 +120,8 @@ def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float
 
 
 class DensePerturbation(Predictor):
-    """Mean rank-biased overlap (p = 0.9) between two rankings of the first `vector_depth` results: by dot product with
-    the query's vector, and with a noisy copy of it (20 draws of Gaussian noise, a tenth as long as the vector).
+    """Mean rank-biased overlap (p = 0.9) of two rankings of the first `vector_depth` results: one uses the query's
+    vector, the other a noisy copy of it (20 draws of Gaussian noise, a tenth as long as the vector).
 
     After Dense-QPP (Arabzadeh et al., CIKM 2023), which repeats the search with the noisy query and uses equal weights.
     """

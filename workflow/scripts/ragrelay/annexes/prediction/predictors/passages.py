@@ -29,7 +29,7 @@ def readability(index: str, text: str) -> float:
 class Readability(Predictor):
     """Flesch reading ease, Flesch-Kincaid grade, Coleman-Liau index or automated readability index of the context.
 
-    Mean, max, min over passages; `_whole`: the joined text. Higher is better only for reading ease. Tian et al. 2026.
+    Mean, max or min over passages, or joined text (`_whole`). Higher is better only for reading ease. Tian et al. 2026.
     """
 
     stage, of_k, of_context = AFTER_RETRIEVAL, True, True

@@ -1,4 +1,4 @@
-"""Compute the log-probabilities, given the query, of complete contexts and of single passages."""
+"""Compute the log-probabilities of complete contexts and of single passages, given the query."""
 
 from collections.abc import Mapping
 from pathlib import Path
