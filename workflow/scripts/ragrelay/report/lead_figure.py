@@ -72,7 +72,7 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
 
 
 def lead_figure(facts: Facts, part: int, explored: bool) -> list[Row]:
-    """Return values for the macro ``lead_figure``, with a row per size. ``part``: the section's index in the explorer."""
+    """Return the macro ``lead_figure``'s values, a row per size. ``part``: the section's index in the explorer."""
     lines, baseline = facts.means, facts.zero_shot
     if not lines:
         return []
