@@ -390,7 +390,7 @@ def _pause(state: tenacity.RetryCallState) -> float:
 
 
 class Form(NamedTuple):
-    """A function that builds a request's body (except model and prompt), and one that converts the reply to a row.
+    """Two functions: one builds a request's body (except model and prompt), the other converts the reply to a row.
 
     The arguments of ``row`` are the endpoint's name (for error messages), the request and the reply. ``row`` raises
     InputError for a reply that must not be stored; no further requests are then sent.

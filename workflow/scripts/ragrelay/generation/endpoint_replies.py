@@ -302,7 +302,7 @@ def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, obje
 
 
 def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
-    """Raise InputError if a thought has more than ``budget`` tokens, or was cut before that limit."""
+    """Raise InputError if a thought has more than ``budget`` tokens, or was cut off before that limit."""
     tokens = reply.tokens
     if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
         found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"

@@ -1,7 +1,7 @@
 """Record the GPU-hours and tokens used by all jobs that run an engine, including failed and killed jobs.
 
-The time starts when the process that runs the job's script starts. It therefore includes imports, but not the seconds
-that SLURM and Snakemake need beforehand. While a job runs, its usage is written to a file next to the job's log.
+Timing starts with the process that runs the job's script. The time therefore includes imports, but not the seconds that
+SLURM and Snakemake need beforehand. While a job runs, its usage is written to a file next to the job's log.
 """
 
 import json
@@ -56,7 +56,7 @@ _USE: ContextVar[_Use | None] = ContextVar("use", default=None)
 
 @contextmanager
 def counted(job_log: str, gpus: int) -> Iterator[None]:
-    """Record the GPU-hours (on ``gpus`` GPUs) and tokens used by a ``with`` block in a file next to ``job_log``."""
+    """In a file next to ``job_log``, record the GPU-hours (on ``gpus`` GPUs) and tokens that a ``with`` block uses."""
     use = _Use(Path(job_log), gpus)
     use.write()
     renewing = threading.Thread(target=use.renew, daemon=True)

@@ -202,9 +202,9 @@ def keep(
 
     Each part's metadata contains the sums of the columns ``totals``. The first part's metadata also contains
     ``start_seconds``, the time until the engine was ready, including imports and tokenisation. Progress is reported
-    through ``tokens`` or, if that is None, as rows so far out of ``number``. ``unit``: a plural noun for the rows.
-    Returns the number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and is
-    left out of the metadata. Raises InputError for a row with a log-probability above 0, after storing earlier rows.
+    through ``tokens`` or, without it, as rows so far out of ``number``. ``unit``: a plural noun for the rows. Returns
+    the number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and is left out
+    of the metadata. Raises InputError for a row with a log-probability above 0, after storing earlier rows.
     """
     waiting: list[dict[str, Any]] = []
     made = 0

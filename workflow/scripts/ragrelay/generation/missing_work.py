@@ -1,7 +1,7 @@
 """Count the keys that a job still has to compute, so that GPUs are requested only if needed.
 
-A small job first writes the count to a temporary file, which is the main job's input ``missing`` and determines the
-main job's resources. To count, the small job runs the main job's code up to the point where the engine would start.
+A small job first writes the count to a temporary file. This file is the main job's input ``missing`` and determines the
+job's resources. To count, the small job runs the main job's code up to the point where the engine would start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,8 +38,8 @@ def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
     """Count the keys that ``job`` would compute, by running it without an engine; return the count file's content.
 
-    ``job`` must start its engine with no_engine. ``number`` returns the count; by default, the NoEngineError contains
-    it. After a RequestError the count is 0, because the main job will end with that error before it needs an engine.
+    ``job`` must start its engine with no_engine. ``number`` returns the count; by default, NoEngineError contains it.
+    After a RequestError the count is 0, because the main job will end with that error before it needs an engine.
     """
     try:
         job()

@@ -28,7 +28,7 @@ PRICED = ["prompt_tokens", "cached_tokens", "answer_tokens"]
 
 @dataclass(frozen=True)
 class Speed:
-    """An engine's seconds per answer token, and per prompt token that isn't in the prefix cache."""
+    """An engine's time in seconds per answer token, and per prompt token that isn't in the prefix cache."""
 
     prompt: float
     answer: float

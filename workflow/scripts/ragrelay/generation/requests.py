@@ -103,7 +103,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in batches.
 
-    A batch contains all rows of some queries (about TEXT_BYTES of text). ``keys`` with prompts is yielded unchanged.
+    A batch has complete queries and about TEXT_BYTES of text. If ``keys`` has prompts, it is yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys
@@ -133,7 +133,7 @@ def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
 def requests_of(
     missing: pl.DataFrame, generator: GeneratorEntry, window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Build requests for ``missing`` (rows from sharded_keys); endpoints without a tokenizer get prompts as text."""
+    """Build requests for ``missing`` (rows from sharded_keys); endpoints without a tokenizer receive plain text."""
     for part in with_texts(missing):
         if sends_texts(generator):
             marks = None if generator.get("chat") else thought_marks(generator)

@@ -108,7 +108,7 @@ class Thought(NamedTuple):
 
 
 def thought_marks(generator: GeneratorEntry, folder: Path = Path()) -> list[str] | None:
-    """Return the start and end mark of the generator's thoughts; None if thoughts aren't separated from answers.
+    """Return the start and end marks of the generator's thoughts; None if thoughts aren't separated from answers.
 
     With ``auto``, the list is empty if the tokenizer isn't local; the job then finds the marks in the tokenizer.
     """
@@ -181,7 +181,7 @@ def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped
 
 
 def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
-    """Return whether one of the ``tokens`` is part of one of the ``marks``."""
+    """Return whether any of the ``tokens`` is part of any of the ``marks``."""
     return any(token in mark for token in tokens for mark in marks)
 
 

@@ -24,7 +24,7 @@ def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None)
 def entropies(candidates: np.ndarray) -> np.ndarray:
     """Return the entropy (nats) of each row of log-probabilities l: H = −Σ p_i ln p_i, p_i = exp l_i / Σ_j exp l_j.
 
-    The candidates' probabilities are normalised, so H is between 0 and ln CANDIDATES (3.0). Values of −inf add nothing.
+    The candidates' probabilities are normalised, so H is between 0 and ln CANDIDATES (3.0). Values of −inf add 0.
     """
     logits = candidates.astype(np.float64)
     logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)

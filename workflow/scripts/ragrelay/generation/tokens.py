@@ -137,7 +137,7 @@ class PromptTokenizer:
     def begun(self, prompt: str, system: str = "") -> str:
         """Return the start mark if ``prompt`` ends inside a thought, otherwise an empty string.
 
-        Raises InputError if the chat template closes the thought, as some do unless an argument turns thinking on.
+        Raises InputError if the chat template closes the thought, as some do unless an argument enables thinking.
         """
         if self.marks is None:
             return ""

@@ -89,8 +89,8 @@ class RecentTokensV2(LogitsProcessorV2):
 class TokenScores(LogprobsProcessor):
     """A processor for a request's log-probabilities that stores one array per step.
 
-    An array has tokens × (1 + CANDIDATES) values. vLLM's own processor creates a text and an object for each candidate,
-    which takes several times as long as all of the processor's other work on a token.
+    Each array has shape tokens × (1 + CANDIDATES). vLLM's own processor creates a string and an object per candidate,
+    which takes several times as long as everything else that the processor does for a token.
     """
 
     cumulative_logprob: float

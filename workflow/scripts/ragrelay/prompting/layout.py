@@ -71,8 +71,8 @@ class Layout:
     def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
         """Drop 1, 2, ... passages from the end of the ranking, and yield each number with the new prompt.
 
-        The remaining passages stay in prompt order. At least one passage always remains, because otherwise the answer
-        would be zero-shot. ``prompt``: the full prompt, needed to identify the texts that a processor wrote.
+        The order of the remaining passages doesn't change. At least one passage always remains, because otherwise the
+        answer would be zero-shot. ``prompt``: the full prompt, needed to identify the texts that a processor wrote.
         """
         if retriever not in self.contexts:
             return

@@ -50,7 +50,7 @@ and of emptied contexts add up to more than this for a retriever."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
-    """Return the passages in contexts of ``k`` passages, with the texts that prompts show.
+    """Return the passages in each query's context of ``k`` passages, with the texts that prompts show.
 
     A text is the passage's original text or a processor's version (column ``shown``). Passages emptied by a processor
     are left out. Orderings sort by the column ``place``: the rank or, if a processor moved passages, the new position.
@@ -94,8 +94,8 @@ def count_left_out(
 ) -> list[dict[str, Any]]:
     """Count missing results, missing texts, unjudged passages, and contexts shorter than each k in ``ks``.
 
-    Returns mappings with what and count. For ``contexts`` and ``skipped``, see build_contexts. With ``identical_ids``,
-    also count (and warn about) queries whose contexts include a passage with the query's own id.
+    Returns mappings with keys what and count. For ``contexts`` and ``skipped``, see build_contexts. With
+    ``identical_ids``, also count (and warn about) queries whose contexts include a passage with the query's own id.
     """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()

@@ -100,8 +100,8 @@ def count_doubts(
     """Count the doubtful lines and queries in ``run`` (from read_ranks); return what, count and any warning for each.
 
     A line is doubtful if its query isn't in ``queries`` (qid). A query is doubtful if its ranks differ although all its
-    scores are equal, or if a score rises with the rank. Queries are only counted, each count with a warning, if
-    ``definition`` doesn't set `ranked_by`.
+    scores are equal, or if a score rises with the rank. Queries are only counted (with a warning) if ``definition``
+    doesn't set `ranked_by`.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")
@@ -267,9 +267,9 @@ def describe_run(
 ) -> dict[str, object]:
     """Return metadata about the method and data with which the retriever ``name`` produced its run on ``dataset``.
 
-    ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, with the
-    retriever itself last. Runs produced without human input are marked as ``automatic``. Imported runs and runs based
-    on judgements aren't marked, because people may have been involved.
+    ``retrievers``: definitions by name. The method has one entry per retriever that the run depends on, ending with the
+    retriever itself. Runs produced without human input are marked as ``automatic``. Imported runs and runs based on
+    judgements aren't marked, because people may have been involved.
     """
     stages = [*(other for other in needed([name], retrievers) if other != name), name]
     kinds = [RETRIEVER_KINDS.of(retrievers[stage]) for stage in stages]

@@ -80,7 +80,7 @@ class Encoder:
                 worker.submit(self.packed.check, self.tokenise([CHECKED])[0], self.place).result()
 
     def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return each text's token ids, cut at ``max_length``, or an empty list if all tokens are special tokens."""
+        """Return each text's token ids, truncated to ``max_length``, or an empty list if all tokens are special."""
         cut = {"truncation": True, "max_length": self.max_length} if self.max_length else {"truncation": False}
         rest, ids = iter(texts), []
         while some := [text.strip() for text in islice(rest, TOKENISED_AT_ONCE)]:
@@ -93,7 +93,7 @@ class Encoder:
         return [text_ids if any_counts else [] for text_ids, any_counts in zip(ids, counts, strict=True)]
 
     def layout(self, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the arrays ``weights`` and ``offsets`` (of TokenEmbeddings) for tokenised texts."""
+        """Return the arrays ``weights`` and ``offsets`` (see TokenEmbeddings) for tokenised texts."""
         offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
         weights = (token not in self.weightless for text_ids in ids for token in text_ids)
         return np.fromiter(weights, bool, count=int(offsets[-1])), offsets

@@ -32,8 +32,8 @@ def match(
     For precision, each token in the answer is matched with the reference's nearest token; precision is the mean cosine.
     Recall is computed the other way round. [CLS] and [SEP] can be matched, but aren't included in the means. F1 is the
     harmonic mean of precision and recall, or 0 if either isn't positive. A text without tokens scores 0. The scores are
-    the same as bert-score's for one pair at a time. (In a batch, bert-score's padding raises negative maxima to 0, so a
-    score depends on the other pairs.) ``batched``: match padded batches (for a GPU).
+    identical to bert-score's for pairs scored one at a time. (In a batch, bert-score's padding raises negative maxima
+    to 0, so a score depends on the other pairs.) ``batched``: match padded batches (for a GPU).
     """
     scores = np.zeros((3, len(answer_rows), len(reference_rows)), dtype=np.float32)
     answer_blocks = list(_blocks(answers.lengths[answer_rows], ANSWER_TOKENS if batched else 0))

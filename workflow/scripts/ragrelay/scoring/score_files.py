@@ -217,7 +217,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Fill in each score's missing generator, retriever or k if the grid has only one, and default seed and ordering.
+    """Fill in a missing generator, retriever or k if the grid has only one, and the default seed and ordering.
 
     Zero-shot scores (retriever `zeroshot`, or k = 0) get ordering `none` and k = 0. Raises InputError if a score has no
     generator, retriever or k although the grid has several, or if an assessor scored an answer twice.

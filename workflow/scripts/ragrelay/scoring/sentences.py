@@ -63,7 +63,7 @@ class Citations(NamedTuple):
 
 
 def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citations:
-    """Read an answer's citations of passages, by number (from 1) or docno. ``docnos``: the passages' ids, if known."""
+    """Find the citations in an answer; they name passages by number (from 1) or by id (``docnos``, if known)."""
     kept, places, cited, unread = [""], list[int](), list[list[int]](), list[str]()
     size = start = done = counted = 0
     while form := _FORM.search(answer, start):

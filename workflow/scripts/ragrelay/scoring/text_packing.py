@@ -43,7 +43,7 @@ class PackedModel:
     def blocks(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
         """Assign each text to the fullest block with enough room, and return the indexes of the texts in each block.
 
-        If ``order`` begins with the longest texts, only 2 to 3% of the rows stay empty.
+        If ``order`` begins with the longest texts, only 2 to 3% of the rows remain empty.
         """
         blocks: list[list[int]] = []
         by_room: dict[int, list[int]] = defaultdict(list)
@@ -231,7 +231,7 @@ class DisentangledTexts(nn.Module):
 
 
 class Projected(nn.Module):
-    """A stand-in for a projection layer in DeBERTa v2, which returns rows already projected with the entire block.
+    """A stand-in for a DeBERTa v2 projection layer that returns rows already projected with the entire block.
 
     Distance embeddings, which are the same for every text, are projected only once.
     """

@@ -64,7 +64,7 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, object]:
-        """Return the answer files (``files``), and the grid's values with the default retriever and k (``places``)."""
+        """Return the answer files (``files``), and the grid's values plus the default retriever and k (``places``)."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]

@@ -135,7 +135,7 @@ def checked_answers(
 ) -> tuple[pl.DataFrame, Places]:
     """Read the answers in ``files``, assign them to grid cells, and check them against the dataset.
 
-    ``qids``: judged queries. Returns rows and places. Raises InputError if an answer is invalid or the grid has none.
+    ``qids``: judged queries. Returns rows and places. Raises InputError if an answer is invalid or none fits the grid.
     """
     grid = Places(**places)
     rows = placed(answer_rows(files), grid)

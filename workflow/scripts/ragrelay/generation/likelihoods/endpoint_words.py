@@ -20,7 +20,7 @@ from ragrelay.generation.tokens import load_tokenizer
 def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the candidate texts that spell each of ``words``.
 
-    With a tokenizer, these are the texts of the tokens that the word can begin with. Without a tokenizer, these are the
+    With a tokenizer, a word's candidates are the texts of its possible first tokens. Without a tokenizer, they are the
     word itself, with and without a leading space. Raises RequestError if the same text spells two words.
     """
     if sends_texts(generator):

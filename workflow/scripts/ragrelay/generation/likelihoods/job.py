@@ -37,10 +37,10 @@ def fill_likelihoods(
 
     ``token_ids`` is a continuation of the prompt; a prompt may have several continuations, in separate rows. For an
     endpoint, the columns spellings, begins and continuation replace ``token_ids``. ``start_engine(generator, window)``
-    is called only if a likelihood is missing and all prompts fit the window. It must return a new engine, or a running
-    engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests, prompt_tokens,
-    cached_tokens, seconds, engine, and counts by engine (see count_makers). Raises RequestError if a prompt and its
-    continuation exceed the window.
+    is called only if a likelihood is missing and all prompts fit the window. The function must return a new engine, or
+    a running engine with the same definition. Returns the receipt: asked, cached, made, tokens (scored), requests,
+    prompt_tokens, cached_tokens, seconds, engine, and counts by engine (see count_makers). Raises RequestError if a
+    prompt and its continuation exceed the window.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)

@@ -29,8 +29,8 @@ def use_table(
     ``rows`` contains each answer's two prompts (see AnswerScores), and ``zeroshot`` the zero-shot answers (qid, seed,
     answer). An answer's log-probability (in nats, teacher-forced) is computed with and without the context. context_use
     is the difference (with minus without) per token: the pointwise mutual information of answer and context given the
-    query. If positive, the context made the answer likelier. text_change is one minus the word F1 between the answer
-    and the zero-shot answer with the same seed. Values are null if a log-probability or an answer is missing.
+    query. It is positive if the context made the answer likelier. text_change is one minus the word F1 between the
+    answer and the zero-shot answer with the same seed. Values are null if a log-probability or an answer is missing.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))

@@ -38,7 +38,7 @@ ANSWER_KEY = ["retriever", *COLUMNS]
 
 
 def score_columns(asked: Columns) -> Columns:
-    """Return the columns of a table of check scores, given the columns ``asked`` of the table of questions."""
+    """Return the columns of a table of check scores, given the columns of the table of questions (``asked``)."""
     return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
 
 

@@ -14,8 +14,8 @@ from ragrelay.questions.judging.scores import judged_shares
 def score_judge_checks(asked: pl.DataFrame, receipt: Receipt, score: pl.Expr, cache_dir: str | Path) -> pl.DataFrame:
     """Compute scores (see score_columns) from the stored replies to the original and the changed questions.
 
-    ``receipt``: receipt of the job that sent the questions (``asked``). ``score``: expression that aggregates the
-    replies about an answer or passage. Answers and passages without a score for the original question are left out.
+    ``receipt``: the receipt of the job that sent the questions (``asked``). ``score``: an expression that aggregates
+    the replies about an answer or passage. Answers and passages without a score for the original question are left out.
     """
     ids = pl.concat([asked["prompt_id"], asked["changed_prompt_id"].rename("prompt_id")]).to_frame()
     return checked_scores(asked, judged_shares(ids, receipt, cache_dir), score)
