@@ -3,8 +3,8 @@
 An annex is a folder in ``ragrelay.annexes`` or an installed package with an entry point (see base.extensions). The
 module ``annex`` in the folder or package defines a subclass of Annex. The core never mentions an annex by name: it
 iterates over all annexes and uses the attributes and methods of the class Annex. Rules pass a StudyOfRules as the
-methods' argument ``study``; other callers pass a config.study.Study. Because Snakemake imports every annex at startup,
-data libraries and ``ragrelay.execution`` must be imported inside methods.
+argument ``study``; other callers pass a config.study.Study. Because Snakemake imports every annex at startup, data
+libraries and ``ragrelay.execution`` must be imported inside methods.
 """
 
 import importlib
@@ -430,7 +430,7 @@ class Annex:
 
 
 def template_folders() -> list[Path]:
-    """Return the ``templates`` folders of all annexes that have page templates, sorted."""
+    """Return the sorted ``templates`` folders of all annexes that have page templates."""
     return sorted(
         folder for package in packages().values() if (folder := package_folder(package) / "templates").is_dir()
     )

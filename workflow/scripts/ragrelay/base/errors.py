@@ -60,7 +60,7 @@ def one_of(known: Iterable[object], *given: object) -> str:
 
 
 def nearest(known: Iterable[str], *given: object) -> str:
-    """Return ``; did you mean 'a'?`` if a ``given`` name resembles the known name ``a``, or else an empty string."""
+    """Return ``; did you mean 'a'?`` if a ``given`` name resembles the known name ``a``, otherwise an empty string."""
     names = list(known)
     near = {match for name in given for match in difflib.get_close_matches(str(name), names, n=1)}
     return f"; did you mean {' and '.join(map(repr, sorted(near)))}?" if near else ""

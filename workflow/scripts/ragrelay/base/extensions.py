@@ -30,7 +30,7 @@ def _entries() -> EntryPoints:
 
 @cache
 def extensions(base: str) -> dict[str, str]:
-    """Return a mapping from names to modules for all entry points that extend the class named ``base``.
+    """Return all entry points that extend the class named ``base``, as a mapping from names to modules.
 
     Raises InputError for an unusable entry point.
     """

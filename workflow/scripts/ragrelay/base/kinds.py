@@ -193,8 +193,8 @@ K = TypeVar("K", bound=Kind)
 class Kinds(Generic[K]):
     """A catalogue section's kinds: subclasses of ``base``, one per module in ``package``.
 
-    The key ``selector`` names an entry's kind. With an instance in a type's ``Annotated`` metadata, pydantic validates
-    each entry with the class of the entry's kind.
+    The key ``selector`` names an entry's kind. If an instance is in a type's ``Annotated`` metadata, pydantic validates
+    each entry with the class of its kind.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
@@ -243,7 +243,7 @@ class Kinds(Generic[K]):
         return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
-        """Return the entry ``definition`` with sorted keys, including the defaults that depend on other keys.
+        """Return ``definition`` with sorted keys and with the defaults that depend on other keys.
 
         ``folder``: the folder in which to look for modules with users' functions.
         """

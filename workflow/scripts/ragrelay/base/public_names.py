@@ -33,6 +33,6 @@ def check_extensions() -> None:
 
 
 def defined_at(name: str) -> str:
-    """Return ``name`` (module:name), with ``ragrelay.extend`` replaced by the module that defines the public name."""
+    """Replace ``ragrelay.extend`` in ``name`` (module:name) with the module that defines the public name."""
     module, _, public = name.partition(":")
     return f"{public_names()[public]}:{public}" if module == EXTEND and public in public_names() else name

@@ -92,5 +92,5 @@ class Collection(ABC):
         """Count the passages in the corpus.
 
         Returns:
-            The number of passages; None if the corpus comes from a catalogue that doesn't report the number.
+            The number of passages, or None if the corpus comes from a catalogue that doesn't report it.
         """

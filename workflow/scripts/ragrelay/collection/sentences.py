@@ -1,4 +1,4 @@
-"""Split texts into sentences, in any script."""
+"""Split texts in any script into sentences."""
 
 import re
 import unicodedata

@@ -119,7 +119,7 @@ class DatasetSource(Kind):
         """Return the dataset's id in the ir_datasets catalogue.
 
         Returns:
-            The id; None for a dataset from another source.
+            The id, or None for a dataset from another source.
         """
         return None
 

@@ -1,7 +1,7 @@
-"""Declare the configuration's keys: types, bounds, defaults and descriptions. Kinds declare catalogue entries' keys.
+"""Declare the configuration's keys, with types, bounds, defaults and descriptions.
 
-To add a key, add a field with a description here or in a kind. Validation, messages, defaults, the reference in
-config/README.md and the JSON Schema for editors all come from that field.
+Kinds declare the keys of catalogue entries. To add a key, add a field with a description here or in a kind. Validation,
+messages, defaults, the reference in config/README.md and the JSON Schema for editors all come from that field.
 """
 
 import datetime

@@ -1,6 +1,6 @@
 """Check whether jobs may write to the cache. Jobs read the config key ``cache_mode`` from an environment variable.
 
-The key isn't a param of any rule, because it doesn't affect results.
+It isn't passed as a rule's param, because it doesn't affect results.
 """
 
 import os

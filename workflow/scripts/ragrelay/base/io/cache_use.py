@@ -2,7 +2,7 @@
 
 Each run or removal writes a file in ``<cache_dir>/.in-use``, called a note. A run writes its note before looking for
 removals; a removal writes its note before looking for runs. If they overlap, at least one notices the other. Running
-processes keep renewing their notes; other notes are ignored.
+processes keep renewing their notes; notes that aren't renewed are ignored.
 """
 
 import atexit

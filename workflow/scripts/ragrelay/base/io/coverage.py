@@ -30,8 +30,8 @@ def count_missing(
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the warnings about doubtful data that appear at the top of a page.
 
-    ``counts``: the content of left_out.json. Warnings about files with too little data come first. Rows with the key
-    ``warning`` follow; identical warnings for the same dataset are merged. Rows with the key ``sentence`` come last.
+    ``counts``: the content of left_out.json. The order is: files with too little data, rows with the key ``warning``
+    (identical warnings for a dataset are merged), rows with the key ``sentence``.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -56,7 +56,7 @@ def of_total(count: int, detail: Mapping[str, object]) -> str:
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a warning for each dataset's files that contain less than half (ENOUGH) of the data that is needed.
+    """Return a warning for each file that contains less than half (ENOUGH) of the data that is needed for a dataset.
 
     ``counts``: the content of left_out.json. Only counts returned by count_missing are considered.
     """

@@ -77,7 +77,7 @@ def _hashes(texts: pl.Series) -> np.ndarray:
 
 
 def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
-    """Read a store's index, keyed by part name. Empty if no undamaged index for ``key`` exists."""
+    """Read a store's index, keyed by part name. Returns {} if there is no undamaged index for ``key``."""
     try:
         content = (folder / NAME).read_bytes()
         if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:

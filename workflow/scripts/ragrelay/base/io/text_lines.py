@@ -16,8 +16,8 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield each line's number (from 1) and text, skipping a byte-order mark and blank lines.
 
-    Raises InputError if the file is missing, damaged or not UTF-8. Carriage returns within a line also raise
-    InputError, because a file in which they end the lines would be read as a single line.
+    Raises InputError if the file is missing, damaged or not UTF-8. A carriage return within a line also raises
+    InputError, because a file with carriage returns as line ends would be read as a single line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")

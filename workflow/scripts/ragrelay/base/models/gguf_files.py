@@ -1,7 +1,7 @@
 """Read and check the header of a GGUF file, llama.cpp's format for a model's weights and tokenizer.
 
-Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. We don't use the package gguf, which takes seconds to
-read a vocabulary, because the header is read whenever a study starts.
+Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. The header is read whenever a study starts, so we
+don't use the package gguf, which takes seconds to read a vocabulary.
 """
 
 import functools

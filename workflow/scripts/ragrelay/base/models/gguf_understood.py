@@ -65,7 +65,7 @@ def adds_bos(header: GgufHeader) -> bool:
 
 
 def split_of(header: GgufHeader) -> str:
-    """Return the name of a byte-level tokenizer's pre-tokenizer; empty if the header doesn't name one."""
+    """Return the name of a byte-level tokenizer's pre-tokenizer, or an empty string if the header doesn't name one."""
     return str(header.values.get("tokenizer.ggml.pre", ""))
 
 

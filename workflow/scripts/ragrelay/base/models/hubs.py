@@ -32,7 +32,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 
 
 def model_description(model: str, revision: str | None, place: str) -> dict[str, object]:
-    """Return the content of a model's config.json; empty if the model has no such file.
+    """Return the content of a model's config.json, or {} if there is no such file.
 
     Raises InputError if the file can't be downloaded, isn't cached while hub access is off, or isn't a JSON object.
     """
@@ -44,7 +44,7 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
 
 
 def cached_description(model: str, revision: str | None, folder: Path) -> dict[str, object]:
-    """Return the content of a model's config.json; empty if the model has no such file or hasn't been downloaded."""
+    """Return the content of a model's config.json, or {} if there is none or if it hasn't been downloaded."""
     if local_path(model, folder) is None:
         from huggingface_hub import try_to_load_from_cache
 

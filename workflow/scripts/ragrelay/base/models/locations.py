@@ -161,7 +161,7 @@ def _longest(described: Mapping[str, object]) -> int | None:
 
 
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
-    """Return the content of a local model's config.json; empty for a model on a hub.
+    """Return the content of a local model's config.json, or an empty mapping for a model on a hub.
 
     For a GGUF file, the result contains only max_position_embeddings, the model's window. Raises InputError if the file
     isn't a JSON object.

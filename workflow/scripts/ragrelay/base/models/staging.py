@@ -1,6 +1,6 @@
 """Copy a model to a node's local storage, once per node (config key ``stage_models``).
 
-Jobs read the key from an environment variable. The key isn't a param of any rule, because it doesn't affect results.
+Jobs read the key from an environment variable. It isn't passed as a rule's param, because it doesn't affect results.
 """
 
 import fcntl

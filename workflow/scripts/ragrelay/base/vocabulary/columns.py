@@ -36,7 +36,7 @@ def read_table(path: str | Path, columns: Columns) -> pl.DataFrame:
 
     Args:
         path: The file.
-        columns: The declared columns by name. Other columns keep the types that polars infers.
+        columns: The declared columns, by name. Other columns keep the types that polars infers.
 
     Returns:
         The table with all of the file's columns.

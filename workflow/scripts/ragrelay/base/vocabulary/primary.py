@@ -17,7 +17,7 @@ class PrimaryFields(TypedDict):
 
 
 class Primary(NamedTuple):
-    """The primary comparison: two retrievers, and the ordering, k, references, measure and scorer used."""
+    """The primary comparison: two retrievers, with the ordering, k, references, measure and scorer to use."""
 
     retriever: str
     reference: str
@@ -28,6 +28,6 @@ class Primary(NamedTuple):
     scorer: str
 
     def is_of(self, cell: Mapping[str, object], other: str | None) -> bool:
-        """Return whether this is the comparison of ``cell`` (retriever, ordering, k, references) with ``other``."""
+        """Return whether ``cell`` (retriever, ordering, k, references) and retriever ``other`` are compared here."""
         same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
         return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}

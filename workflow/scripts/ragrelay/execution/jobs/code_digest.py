@@ -2,7 +2,7 @@
 
 Snakemake's own trigger only considers the script file's modification time. Starting from the script, the digest
 includes every function, class and constant that the code refers to, directly or indirectly, in any module of the
-package. The digest ignores text for people (docstrings, comments, descriptions of columns and keys, wording of
+package. The digest ignores human-readable text (docstrings, comments, descriptions of columns and keys, wording of
 messages), configuration keys that no job reads, function annotations and the version (see message_texts).
 
 Module and file names don't affect the digest, because each name that is imported or defined in the module is replaced

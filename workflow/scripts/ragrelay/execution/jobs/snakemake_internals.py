@@ -118,7 +118,7 @@ _delete_all, _read, _write = (
 
 
 def check_snakemake() -> None:
-    """Raise InputError if a function in DECIDING has unknown code, because Snakemake might then run the wrong jobs."""
+    """Raise InputError if the code of a function in DECIDING is unknown, because Snakemake might run the wrong jobs."""
     if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
         found, expected = f"unknown code in {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
         raise InputError(f"Snakemake {__version__}", found, expected)
@@ -262,7 +262,7 @@ class _SourceFile:
 
     @property
     def checksum(self) -> str | None:
-        """Return the checksum in Snakemake's format; None if the file can't be read, CHANGED if the file has changed.
+        """Return the checksum in Snakemake's format, None if the file can't be read, or CHANGED if it has changed.
 
         CHANGED matches no checksum, so the job will rerun; it may have read the file before or after the change.
         """
@@ -648,13 +648,13 @@ def requested_resources(workflow: Workflow) -> dict[str, dict[str, int]]:
 
 
 def submitted_at_once(workflow: Workflow) -> int | None:
-    """Return the profile's limit on jobs submitted at once (`jobs`); None if all jobs run on this machine."""
+    """Return the profile's limit on jobs submitted at once (`jobs`), or None if all jobs run on this machine."""
     nodes = workflow.resource_settings.nodes
     return None if workflow.local_exec or not isinstance(nodes, int) else nodes
 
 
 def time_limit(rule: Rule) -> int | None:
-    """Return the profile's time limit in minutes for a first attempt at ``rule``; None if the profile sets no limit."""
+    """Return the profile's time limit in minutes for a first attempt at ``rule``, or None if there is no limit."""
     return _first(rule.rule, "runtime")
 
 

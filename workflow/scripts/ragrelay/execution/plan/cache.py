@@ -128,9 +128,9 @@ def _users_text(users: Mapping[str, set[str]]) -> str:
 def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
     """Remove the stores, indexes and embeddings that no study needs, and yield one line per entry.
 
-    Without ``remove``, entries are only listed. An entry is needed if ``needed`` or a study's results contain its hash.
+    Without ``remove``, only list them. An entry is needed if ``needed`` or a study's results contain the entry's hash.
     Entries that changed in the last RECENT seconds are kept. Folders are renamed before removal, so that no job sees
-    half a folder. Raises InputError, before anything is removed, if the study hasn't finished or the cache is in use.
+    partial folders. Raises InputError, before anything is removed, if the study hasn't finished or the cache is in use.
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
     if lacking:

@@ -49,7 +49,7 @@ class PlanAsker:
         return {}
 
     def to_come(self, rows: pl.DataFrame) -> None:
-        """Count one request for each row (prompt_id, item, prompt_tokens), about texts that are yet to be generated."""
+        """Count one request for each of ``rows`` (prompt_id, item, prompt_tokens), about texts that don't exist yet."""
         store = f"likelihoods/{self.planned.likelihoods.folder.name}"
         no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
         figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
@@ -140,7 +140,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: GeneratorEntry, device: str | None
 ) -> pl.DataFrame:
-    """Return a row (columns WORK) per distinct likelihood in ``asked`` (prompt_id, prompt, system, token_ids)."""
+    """Return one row (columns WORK) per distinct likelihood in ``asked`` (prompt_id, prompt, system, token_ids)."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(

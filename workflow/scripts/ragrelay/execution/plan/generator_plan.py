@@ -17,7 +17,7 @@ LIKELIHOOD_BYTES = 60
 
 @dataclass(frozen=True)
 class Price:
-    """The cost of requests for a single store. ``basis`` says how ``speed`` (None if unknown) was determined."""
+    """The cost of computing new rows for one store. ``basis`` says how ``speed`` (None if unknown) was determined."""
 
     speed: Speed | None
     basis: str

@@ -129,7 +129,7 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return the requests (columns WORK) for all cells of a dataset and generator, or for answers to single passages.
+    """Return the requests (columns WORK) for all cells of a dataset and generator, or for answers from single passages.
 
     Raises InputError if a prompt exceeds the window, unless the job leaves such prompts out.
     """

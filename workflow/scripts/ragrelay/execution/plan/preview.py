@@ -99,7 +99,7 @@ class ScorerPreview(NamedTuple):
 class Preview(NamedTuple):
     """The preview for a dataset and generator.
 
-    ``answered``: for each retriever and zero-shot, the number of queries with complete answers; None if there are no
+    ``answered``: for each retriever and zero-shot, the number of queries with complete answers, or None if there are no
     prompts yet. ``retrievers``: the retrievers to show. ``complete``: the number of queries with complete answers for
     all these retrievers and zero-shot.
     """

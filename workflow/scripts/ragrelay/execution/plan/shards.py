@@ -44,8 +44,8 @@ def plan_generation(
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
     """Plan ``jobs`` (see plan.plan_jobs), and choose the number of shards for each item in ``auto``.
 
-    ``limit``: a generation job's time limit in minutes; None if the profile sets no limit. ``at_once``: the maximum
-    number of jobs that the profile submits at once; None if jobs run on this machine. ``missing``: see plan_jobs.
+    ``limit``: a generation job's time limit in minutes, or None if the profile sets no limit. ``at_once``: the maximum
+    number of jobs that the profile submits at once, or None if jobs run on this machine. ``missing``: see plan_jobs.
     Returns the plan, the numbers of shards by dataset and generator, and lines that explain these numbers and point out
     fixed numbers that are too small for the profile. If the limit or the speed is unknown, a later plan chooses the
     number.

@@ -98,7 +98,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
-    """Return a line that says how often a context processor was called before this plan, and how long this took."""
+    """Return a line with the number and duration of a context processor's calls before this plan."""
     took = read_json(receipt)
     return (
         f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} to its processor, "

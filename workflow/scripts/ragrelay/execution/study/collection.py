@@ -47,12 +47,12 @@ class CollectionStage:
         return [path for path in self.files(dataset) if Path(path).stem.startswith("passages")]
 
     def cluster_files(self, dataset: str) -> list[str]:
-        """Return the user's file with a dataset's query clusters, as a list; empty if queries are independent."""
+        """Return a list with the user's file of query clusters, or an empty list if queries are independent."""
         path = self.source(dataset).clusters
         return [path] if path else []
 
     def clusters(self, dataset: str) -> list[StudyFile]:
-        """Return a dataset's table of query clusters, as a list; empty if queries are independent."""
+        """Return a list with a dataset's table of query clusters, or an empty list if queries are independent."""
         return [files.clusters.at(dataset=dataset)] if self.cluster_files(dataset) else []
 
     @functools.cached_property
@@ -76,7 +76,7 @@ class CollectionStage:
         return [name for name in self.study.grid.measures if name not in self.subtopic_measures]
 
     def subtopics(self, dataset: str) -> bool | str | None:
-        """Return the value of a dataset's key `subtopics`; None or false if the dataset has no subtopics."""
+        """Return the value of a dataset's key `subtopics`, which is None or false if the dataset has no subtopics."""
         return self.source(dataset).subtopics
 
     def subtopic_files(self, dataset: str) -> list[str]:
@@ -87,7 +87,7 @@ class CollectionStage:
         return [] if subtopics == HOPS else [str(subtopics)]
 
     def measured_subtopics(self, dataset: str) -> list[StudyFile]:
-        """Return a dataset's subtopic table, as a list; empty if the grid has no subtopic measures."""
+        """Return a list with a dataset's subtopic table, or an empty list if the grid has no subtopic measures."""
         return [files.subtopics.at(dataset=dataset)] if self.subtopic_measures else []
 
     def subtopic_level(self, dataset: str) -> int:
@@ -100,7 +100,7 @@ class CollectionStage:
         return [files.subtopics.at(dataset=name) for name in self.study.grid.datasets if self.subtopics(name)]
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
-        """Return whether rankings leave out passages with the same id as the query; None if the key isn't set."""
+        """Return whether rankings leave out passages with the same id as the query, or None if the key isn't set."""
         return self.source(dataset).drop_identical_ids
 
     def lowest_grade(self, dataset: str) -> int:

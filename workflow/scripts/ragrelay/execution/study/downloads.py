@@ -42,7 +42,7 @@ class Downloads:
 
     @functools.cache  # noqa: B019 - a process has a single study
     def conversion(self, generator: str) -> dict[str, Any] | None:
-        """Return the settings for converting a generator's GGUF file; None if the model isn't a GGUF file."""
+        """Return the settings for converting a generator's GGUF file, or None if the model isn't a GGUF file."""
         definition = self.study.generator(generator)
         return conversion(definition, self.study.cache_dir) if GENERATOR_KINDS[definition["engine"]].in_job else None
 

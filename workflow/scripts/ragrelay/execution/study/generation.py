@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 class GenerationStage:
     """A study's generators, prompts and answers, which rules access as `study.generation`.
 
-    Rules use of_job to wrap methods with arguments named after wildcards. Other methods return functions of wildcards.
+    Rules use of_job to wrap methods whose arguments are wildcard names. Other methods return functions of wildcards.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -70,7 +70,7 @@ class GenerationStage:
         return devices
 
     def gpus(self, generator: str) -> int:
-        """Return the number of GPUs for a job that runs a generator's engine; 0 if the model runs on a server."""
+        """Return the number of GPUs for a job that runs a generator's engine, or 0 if the model runs on a server."""
         return self.kind(generator).gpus()
 
     @functools.cached_property
@@ -158,7 +158,7 @@ class GenerationStage:
 
     @functools.cached_property
     def makers(self) -> dict[OfJob, str]:
-        """Maps input functions to the rules that create their files, so that Snakemake needn't try all rules."""
+        """A mapping from input functions to the rules that create their files, so Snakemake needn't try all rules."""
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:

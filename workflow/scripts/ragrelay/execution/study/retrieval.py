@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class RetrievalStage:
     """A study's retrievers, indexes and processors, which rules access as `study.retrieval`.
 
-    Rules use of_job to wrap methods with arguments named after wildcards. Methods whose only argument is ``wildcards``
+    Rules use of_job to wrap methods whose arguments are wildcard names. Methods whose only argument is ``wildcards``
     can be used as a rule's input, params or threads.
     """
 
@@ -81,7 +81,7 @@ class RetrievalStage:
         ]
 
     def metadata(self, dataset: str, retriever: str) -> dict[str, object] | None:
-        """Return the metadata for the header of a retriever's run file; None if the key `run_metadata` is false."""
+        """Return the metadata for the header of a retriever's run file, or None if the key `run_metadata` is false."""
         if not self.study.settings.run_metadata:
             return None
         return describe_run(retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))

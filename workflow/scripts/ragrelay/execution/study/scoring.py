@@ -25,7 +25,7 @@ NOT_OF_JOBS = ("utility", "bias_checks")
 class ScoringStage:
     """A study's scorers and the inputs of scoring jobs, which rules access as `study.scoring`.
 
-    Rules use of_job to wrap methods with arguments named after wildcards.
+    Rules use of_job to wrap methods whose arguments are wildcard names.
     """
 
     def __init__(self, study: "StudyOfRules") -> None:
@@ -110,7 +110,7 @@ class ScoringStage:
         return [path for file in self.of_panel(scorer) for path in file.each(self.study.retrievers_and_zeroshot)]
 
     def tables_of_parts(self, scorer: str) -> list[StudyFile]:
-        """Return the analysis tables of a panel's parts, which limit the panel's verdicts; empty for other scorers."""
+        """Return the analysis tables of a panel's parts, which limit the panel's verdicts, or [] for other scorers."""
         made = files.made_by("analyse_transmission").values()
         return [table.at(scorer=part) for part in self.parts.get(scorer, ()) for table in made]
 

@@ -1,7 +1,7 @@
 """Provide rules with the grid's cells and with one object per stage, which holds definitions, paths and params.
 
 In this package, only `asking`, `plan` and `reported` import Snakemake. Rules pass functions to Snakemake, which calls
-the functions with a job's wildcards.
+them with a job's wildcards.
 """
 
 import functools
