@@ -86,8 +86,8 @@ def view_answers(
     ``prompts`` is keyed by (ordering, k), and ``outputs`` by (ordering, k, seed). Each file contains the required
     columns of COLUMNS. The columns in THOUGHT are added if ``thinking`` names thought marks or an answer has a thought.
     Returns counts (keys what, count, of): dropped passages, missing answers by reason, prompts of unknown length,
-    thoughts cut at their budget, and thoughts left in answers. Raises InputError, before any file is written, if the
-    store lacks an answer. If ``receipts`` show that the answer's prompt was too long, the error says so.
+    thoughts cut at their budget, and thoughts left in answers. If an answer isn't stored, raises InputError before
+    writing any file. If ``receipts`` show that the answer's prompt was too long, the error says so.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))

@@ -50,7 +50,7 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
 
     Queries are ordered by a hash of their qid, so that the queries finished so far are always a random sample, with
     answers for every retriever. A query's prompts are ordered by file (increasing k within an ordering), then by seed,
-    so that the prefix cache can reuse instructions, smaller contexts and a prompt's other seeds. All of a query's
+    so that the prefix cache can reuse instructions, smaller contexts and repeated prompts. All of a query's
     prompts go to the same shard. Queries with the most text are assigned first, each to the shard with the least text
     so far. All shards compute the same assignment.
     """

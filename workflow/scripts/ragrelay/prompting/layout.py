@@ -32,8 +32,8 @@ def kshot_prompts(
 ) -> pl.DataFrame:
     """Build prompts with each query's top k passages in ``contexts`` (qid, rank, docno, text[, shown, places]).
 
-    The result has columns COLUMNS, in the order of ``queries``. ``ordering``: the order of passages in the prompt. A
-    query with fewer than k passages gets a prompt with all its passages; a query without passages is left out. If a
+    The result has columns COLUMNS, in the order of ``queries``. ``ordering``: the order of passages in the prompt. If a
+    query has fewer than k passages, the prompt contains all of them; queries without passages are left out. If a
     processor removed all text from a query's passages, the prompt is zero-shot.
     """
     top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")

@@ -93,7 +93,7 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
-    """Return the content of a template file. Raises InputError unless the file is a mapping with only known keys."""
+    """Return a template file's content. Raises InputError unless the file contains a mapping with only known keys."""
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:

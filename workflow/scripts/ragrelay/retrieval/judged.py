@@ -66,7 +66,7 @@ class Judged(Bringing):
         """
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the chosen passages, all of which have a text. A query without enough passages gets no row.
+        """Return the chosen passages, all of which have a text. Queries with too few passages are left out.
 
         Permutations depend only on seed and qid. Scores decrease in the order in which the passages were chosen. A
         larger k therefore extends the context, and the ordering ``descending`` shows the passages in this order.

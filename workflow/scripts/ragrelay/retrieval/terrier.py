@@ -35,8 +35,8 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
     """Run BM25, optionally with query expansion, for ``queries`` (qid, query); return qid, docno and score.
 
-    Punctuation is removed from queries, because Terrier's query language has operators. A query without words gets no
-    row. ``threads`` is unused, because PyTerrier calls its own threading experimental.
+    Punctuation is removed from queries, because Terrier's query language has operators. Queries without words are left
+    out. ``threads`` is unused, because PyTerrier calls its own threading experimental.
     """
     pt = started()
     topics = pt.rewrite.tokenise()(as_queries(queries))

@@ -156,7 +156,7 @@ def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
     """For each query, count the distinct scores and how often the score rises or falls from one rank to the next.
 
     ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores (distinct), rises and falls;
-    queries with a single result get no row. If a query's ranks are all equal or not all numbers, ``ranked`` is false
+    queries with a single result are left out. If a query's ranks are all equal or not all numbers, ``ranked`` is false
     and lines are compared in file order.
     """
     numbers = run.with_row_index("line").with_columns(number=rank_number(), score=pl.col("score").cast(pl.Float32))

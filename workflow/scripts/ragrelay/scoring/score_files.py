@@ -219,8 +219,8 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
     """Fill in a missing generator, retriever or k if the grid has only one, and the default seed and ordering.
 
-    Zero-shot scores (retriever `zeroshot`, or k = 0) get ordering `none` and k = 0. Raises InputError if a score has no
-    generator, retriever or k although the grid has several, or if an assessor scored an answer twice.
+    For zero-shot scores (retriever `zeroshot`, or k = 0), ordering is set to `none` and k to 0. Raises InputError if a
+    score has no generator, retriever or k although the grid has several, or if an assessor scored an answer twice.
     """
     every = [
         {"generator": generator, "retriever": retriever, "ordering": ordering, "k": k, "seed": seed}

@@ -71,7 +71,7 @@ class File(GeneratorKind):
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[object]]:
-        """Return the dataset's files that match ``single_passages``, each with the seed, if its name contains one."""
+        """Return the dataset's files that match ``single_passages``, each with the seed in its name (if any)."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values | self._thinking()] for file in files]
 

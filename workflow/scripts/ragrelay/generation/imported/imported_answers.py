@@ -44,9 +44,9 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
 
     The default ordering is descending, and the default seed is the grid's first seed. The default retriever is the one
     in ``places``, or else the grid's only retriever. The default k is the number in ``places``, or else the length of
-    the retriever's longest passage list, or else the grid's only k. Answers with the retriever `zeroshot` or k = 0 get
-    ordering `none` and k = 0. Raises InputError if an answer's retriever or k remains unknown, if an answer has more
-    than k passages, or if two answers have the same key.
+    the retriever's longest passage list, or else the grid's only k. For answers with the retriever `zeroshot` or k = 0,
+    ordering is set to `none` and k to 0. Raises InputError if an answer's retriever or k remains unknown, if an answer
+    has more than k passages, or if two answers have the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")

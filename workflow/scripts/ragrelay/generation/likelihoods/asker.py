@@ -72,7 +72,7 @@ class StoreAsker:
         self.fingerprint, self.texts = fingerprint, texts
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, object]:
-        """Return a receipt, or raise InputError if the store lacks a likelihood. For the arguments, see Asker."""
+        """Return a receipt, or raise InputError if a likelihood isn't stored. For the arguments, see Asker."""
         store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
         keyed, missing = missing_of(asked, store)
         if len(missing):

@@ -65,5 +65,5 @@ def _brackets(receipt: JudgeReceipt) -> list[dict[str, object]]:
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Receipt, cache_dir: str | Path) -> pl.DataFrame:
-    """Return, for every prompt_id in ``asked``, each reply word's share and the words' total probability (mass)."""
+    """For every prompt_id in ``asked``, return each reply word's share and the words' total probability (mass)."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

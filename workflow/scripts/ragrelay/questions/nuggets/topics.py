@@ -22,7 +22,7 @@ def read_topics(
 
     ``passages`` are either judged (qid, docno, label, text) or retrieved (qid, rank, docno, text). Judged passages need
     a label of at least ``least_label`` and are sorted by decreasing label, then docno; retrieved passages are sorted by
-    rank. Each query gets its first ``depth`` passages.
+    rank. Only each query's first ``depth`` passages are used.
     """
     table = pl.read_parquet(passages, glob=False)
     if "label" in table.columns:

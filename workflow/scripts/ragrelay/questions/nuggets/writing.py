@@ -97,7 +97,7 @@ class Lists:
         return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
 
     def asked(self, number: int) -> pl.DataFrame:
-        """Return the prompts (ASKED) for window ``number`` (from 0), which include the lists so far."""
+        """Return the prompts (ASKED) for window ``number`` (from 0), including the lists so far."""
         return pl.DataFrame(list(self._rows(number)), schema=ASKED, orient="row")
 
     def _rows(self, number: int) -> Iterator[tuple[Any, ...]]:

@@ -85,7 +85,7 @@ class NearestSentences(Processor):
 
 
 def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
-    """Return, for each sentence, whether to keep it. The kept sentences have at most ``most`` tokens in total.
+    """Return whether to keep each sentence. The kept sentences have at most ``most`` tokens in total.
 
     Sentences are considered in order of decreasing similarity (ties in text order) and skipped if they don't fit.
     """

@@ -38,7 +38,7 @@ class Answers(Retriever):
         return [(file.path, file.values) for file in answer_files(self.path, dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return, for each query, the longest passage list from answers whose ordering is `descending` or not given."""
+        """For each query, return the longest passage list from answers whose ordering is `descending` or not given."""
         from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
         from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 

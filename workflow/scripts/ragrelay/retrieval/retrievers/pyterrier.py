@@ -40,7 +40,7 @@ class Pyterrier(Retriever):
     options: dict[str, Any] = Field({}, description="Keyword arguments for the function.")
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retriever whose results the transformer gets as input, if there is one."""
+        """Return the retriever, if any, whose results are the transformer's input."""
         return [("first_stage", self.first_stage)] if self.first_stage else []
 
     def index_definition(self) -> dict[str, object] | None:
