@@ -143,7 +143,7 @@ def transmission(
 
 
 def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, object]]:
-    """Compute one row per cell and coefficient: the cell's identifying columns and the test results (``SCHEMA``)."""
+    """Compute one row (``SCHEMA``) per cell and coefficient: the cell's identifying columns and the test results."""
     cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, object]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}

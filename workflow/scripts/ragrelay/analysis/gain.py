@@ -120,7 +120,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family (one per reference set), family_size, p_holm and p_bh, which adjust p_verdict over all retrievers."""
+    """Add family (one per reference set), family_size, and p_verdict adjusted over all retrievers (p_holm and p_bh)."""
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 

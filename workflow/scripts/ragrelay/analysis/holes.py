@@ -73,14 +73,14 @@ def holes(
     """Estimate relay's slope for different labels of the holes: one row (``SCHEMA``) per k, adjustment and labelling.
 
     For ``utility``, ``retrieval``, ``contexts``, ``kinds`` and ``clusters``, see relay. All rows use the ordering,
-    references and measure of ``primary``. There are rows for each k at which more than HOLES_ABOVE of the passages in
-    contexts are unjudged. Each labelling assigns the label ``judged.relevant`` to none, some or all of the holes, and
-    the measure is recomputed with these labels. P doesn't change, because an unjudged passage is never a reference.
+    references and measure of ``primary``. There are rows for each k at which the share of unjudged passages in contexts
+    exceeds HOLES_ABOVE. Each labelling assigns the label ``judged.relevant`` to none, some or all of the holes, and the
+    measure is recomputed with these labels. P doesn't change, because an unjudged passage is never a reference.
 
     The first labelling makes no hole relevant; the second makes every hole relevant. The other two give the lowest and
     the highest slope found by a search that uses Dinkelbach's (1967) method for ratios; the true extremes may lie
-    further out. To find the lowest slope, the search relabels a hole if this is predicted to lower sum xp - b sum xx,
-    where b is the current slope; for the highest slope, the sum must rise. The prediction uses the derivative with
+    further out. To find the lowest slope, the search relabels a hole if doing so is predicted to lower sum xp - b sum
+    xx, where b is the current slope; for the highest slope, the sum must rise. The prediction uses the derivative with
     respect to the label: p - 2b x, summed over the hole's contexts with weights 1 / log2(rank + 1). Only labels that
     improve the recomputed sum are kept.
     """

@@ -23,11 +23,11 @@ class Kappa(NamedTuple):
 def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
     """Compute Cohen's kappa between human labels and a judge's labels, with a 95% interval.
 
-    ``tables`` (..., queries, g, g) counts each query's pairs of human label and judge's label. ``labels`` (g,) are the
-    labels' numeric values, by default 0 to g - 1. Kappa is 1 - sum(d o) / sum(d e), where o are the observed shares of
-    pairs and e the shares expected if both labels were independent with the same margins. The disagreement d is 1 off
-    the diagonal (Cohen 1960) or, if ``weighted``, the squared difference between the two labels (Cohen 1968). A query's
-    pairs aren't independent, so the interval uses Student's t with the jackknife error over queries.
+    ``tables`` (..., queries, g, g) counts each query's pairs of a human label and a judge's label. ``labels`` (g,) are
+    the labels' numeric values, by default 0 to g - 1. Kappa is 1 - sum(d o) / sum(d e), where o are the observed shares
+    of pairs and e the shares expected if both labels were independent with the same margins. The disagreement d is 1
+    off the diagonal (Cohen 1960) or, if ``weighted``, the squared difference between the two labels (Cohen 1968). A
+    query's pairs aren't independent, so the interval uses Student's t with the jackknife error over queries.
     """
     n, grades = tables.shape[-3], np.arange(tables.shape[-1]) if labels is None else labels
     disagreement = ((grades[:, None] - grades) ** 2).astype(float)

@@ -18,7 +18,7 @@ DECIMALS = 10
 
 
 class Order(NamedTuple):
-    """Two functions of columns (n,): a rank coefficient, and that coefficient with each row left out in turn."""
+    """Two functions: one computes a rank coefficient from columns (n,), the other leaves each row out in turn."""
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]
@@ -49,9 +49,9 @@ def tau_ap(truth: Array, estimated: Array) -> float:
     """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,); NaN if either is constant.
 
     Disagreements near the top of the ranking carry more weight. Let C(i) be the number of systems that both
-    ``estimated`` and ``truth`` place above the system that ``estimated`` puts at rank i. tau_AP is the mean of C(i) /
-    (i - 1) over ranks i from 2 to n, multiplied by 2, minus 1. For ties in ``estimated``, the result is the mean over
-    all orders of the tied systems; a pair tied in ``truth`` counts as half an agreement.
+    ``estimated`` and ``truth`` place above the system that ``estimated`` puts at rank i. tau_AP is 2 m - 1, where m is
+    the mean of C(i) / (i - 1) over ranks i from 2 to n. For ties in ``estimated``, the result is the mean over all
+    orders of the tied systems; a pair tied in ``truth`` counts as half an agreement.
     """
     n = len(truth)
     if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:

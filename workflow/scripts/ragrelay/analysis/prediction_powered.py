@@ -1,10 +1,10 @@
 """Combine a few human labels with many model labels: power-tuned prediction-powered inference (PPI++).
 
-The method is by Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j the
-estimate from the model's labels for the same queries, and J the estimate from the model's labels for all other queries.
-The estimate t + w (J - j) is unbiased even if the model is poor, provided that people labelled a random sample with
-equal or known probabilities. The weight w minimises the estimated variance (section 6 of the paper). The weight is set
-to 0 if the model's labels would widen the interval, as they can in the untuned form (w = 1).
+The method is due to Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from human labels, j
+the estimate from the model's labels for the same queries, and J the estimate from the model's labels for all other
+queries. The estimate t + w (J - j) is unbiased even if the model is poor, provided that people labelled a random sample
+with equal or known probabilities. The weight w minimises the estimated variance (section 6 of the paper). The weight is
+set to 0 if the model's labels would widen the interval, as they can in the untuned form (w = 1).
 """
 
 from collections.abc import Callable

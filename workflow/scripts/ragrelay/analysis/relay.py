@@ -170,7 +170,7 @@ def relay(
     r_corrected is r, corrected for the variation between seeds (Spearman 1904). It equals r / sqrt(reliability), where
     reliability = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A and
     B, divided by the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression.
-    Queries with fewer than two seeds get the mean variance of the other queries. The slope needs no such correction.
+    Queries with fewer than two seeds get the other queries' mean variance. The slope needs no such correction.
     """
     rows = [
         names | row
@@ -275,7 +275,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Indexes of two rankings, and the n queries whose contexts differ and that have P and the measure in both."""
+    """Indexes of two rankings, and the n queries whose contexts differ and that have P and the measure for both."""
 
     first: int
     second: int
@@ -463,7 +463,7 @@ IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "n
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
     """Return the conclusion on relay for one cell, based on the cell's rows for all rankings in ``table``.
 
-    ``it is`` means that both slopes (as measured and adjusted) are above zero. ``it is not`` means that both slopes are
+    ``it is`` means that both slopes (unadjusted and adjusted) are above zero. ``it is not`` means that both slopes are
     below zero with p-values below REVERSED, which is rare if answers are shuffled among queries (docs/methods.md).
     ``too few queries`` means that either row has this verdict, and ``needs two rankings`` means that there is no row.
     Otherwise, the conclusion is ``not known``.
@@ -473,7 +473,7 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
 
 
 def answer_of(rows: pl.DataFrame) -> str:
-    """Return the conclusion on relay from a cell's two rows (slope as measured, slope adjusted)."""
+    """Return the conclusion on relay from a cell's two rows (unadjusted slope, adjusted slope)."""
     verdicts = set(rows["verdict"])
     if TOO_FEW in verdicts:
         return TOO_FEW

@@ -25,9 +25,9 @@ def stands(
     ``cluster``: each query's cluster number, if queries form clusters (see ``with_one_more``).
 
     If the verdict says better, the interval must stay above 0 after a difference of -AGAINST is added; if it says
-    worse, the interval must stay below 0 after AGAINST is added. The margin doesn't matter for these verdicts. For not
-    worse, the interval must stay above -``margin``; for not better, below ``margin``; for equivalent, within ±
-    ``margin``. The check matters because a sample may lack rare, large differences, such as those from refused answers.
+    worse, the interval must stay below 0 after AGAINST is added. The margin doesn't matter for these verdicts. The
+    interval must stay above -``margin`` for not worse, below ``margin`` for not better, and within ± ``margin`` for
+    equivalent. The check matters because a sample may lack rare, large differences, such as those from refused answers.
     """
     above = verdict in (*SAY_BETTER, EQUIVALENT, NOT_WORSE)
     below = verdict in (*SAY_WORSE, EQUIVALENT, NOT_BETTER)

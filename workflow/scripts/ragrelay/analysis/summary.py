@@ -110,7 +110,7 @@ def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.Data
 
 
 def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
-    """Compute a 95% interval for each list's mean (low, high, method, reason). ``what`` names the values in reasons."""
+    """Compute a 95% interval for each list's mean (low, high, method, reason). ``what`` names the values."""
     few = lists.list.len() < 2
     constant = pl.Series(
         [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)],

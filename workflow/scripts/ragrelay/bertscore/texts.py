@@ -26,7 +26,7 @@ class Texts:
     """An encoder, and the embeddings of all references encoded so far.
 
     ``layer``: the layer to compare, or None for all layers and the input embeddings before the first layer. ``device``:
-    a torch device or ``auto``. Raises InputError for an unavailable model, layer or device.
+    a torch device or ``auto``. Raises InputError if the model, layer or device is unavailable.
     """
 
     def __init__(self, model: str, layer: int | None, device: str) -> None:
@@ -43,7 +43,7 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Encode each distinct text. ``idf``: weights by token id; None means 0 for [CLS] and [SEP], else 1."""
+        """Encode each distinct text. ``idf``: weights by token id; None means 0 for [CLS] and [SEP], 1 for others."""
         distinct = dict.fromkeys(references)
         # Encoded separately from the candidates, because keeping a slice would keep the entire array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)

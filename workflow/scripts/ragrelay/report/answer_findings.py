@@ -1,4 +1,4 @@
-"""Write the page's findings on answers: effect of the ordering, variation over seeds, how answers end, and cost."""
+"""Write the page's findings on answers: the ordering's effect, variation over seeds, how answers end, and cost."""
 
 from collections.abc import Mapping
 from typing import Any

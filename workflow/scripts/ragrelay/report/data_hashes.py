@@ -31,7 +31,7 @@ def data_hashes(
     The keys are ``queries``, ``judgements``, ``run <retriever>`` (hashed without comments and tags), ``corpus <index>``
     (hashed during indexing) and, if the study has such data, ``gold answers``, ``clusters``, ``subtopics``, ``passages
     of <retriever>`` (from your own file) and ``processor of <retriever>``. The functions in ``more`` add the hashes of
-    the annexes' data. Raises InputError for a damaged file.
+    the annexes' data. Raises InputError if a file is damaged.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")

@@ -487,7 +487,7 @@ class Facts:
 
     @cached_property
     def copied(self) -> list[Quality]:
-        """The ranking whose contexts most often contain the answer's best-matching reference (or several, if tied)."""
+        """The ranking (or rankings, if tied) whose contexts most often contain the answer's best-matching reference."""
         names = [name for name in self.section.rankings if name != ZEROSHOT]
         known = [each for name in names if (each := self.quality.get(name)) and each.share_best_in_context is not None]
         most = max((round(each.share_best_in_context or 0.0, 9) for each in known), default=0.0)

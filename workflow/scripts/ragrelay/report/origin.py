@@ -34,7 +34,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 def origin(study: ReportedStudy) -> dict[str, Any]:
-    """Return the values for the page's part on provenance, read from provenance.json and left_out.json."""
+    """Return the values for the page's provenance part, read from provenance.json and left_out.json."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     shown = shown_jobs(jobs)

@@ -21,7 +21,7 @@ def rerankers(prediction: PredictionSettings) -> list[str]:
 
 
 def quality_file(prediction: PredictionSettings, dataset: str) -> str | None:
-    """Return the path of ``dataset``'s file with passage quality values, or None if there is none."""
+    """Return the path of the file with quality values for ``dataset``'s passages, or None if there is none."""
     path = prediction.passage_quality
     return path and file_of(path, dataset)
 

@@ -220,8 +220,8 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
     The models share training queries, so predictions aren't independent, and rho varies more than for independent
     pairs. The complete cross-validation is therefore repeated with permuted targets. The two-sided p-value compares rho
     with the resulting rhos, and is exact if the predictors are uninformative. The interval spans two intervals on
-    Fisher's z: one from quantiles of these rhos (Hall's method), one from a jackknife over queries. It therefore
-    excludes 0 only if p < 0.05. With 0 permutations, there is no interval and no p-value.
+    Fisher's z: one from quantiles of these rhos (Hall's method), one from a jackknife over queries. This interval
+    therefore excludes 0 only if p < 0.05. With 0 permutations, there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}

@@ -13,7 +13,7 @@ from ragrelay.report.display.palette import Look, looks
 
 
 def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
-    """Plot mean P against the share of queries with context, for chance, oracle, a regression and the best predictor.
+    """Plot mean P against the share of queries with context (chance, oracle, regression and best predictor).
 
     The figure has a panel for each retriever that ranks passages, at the largest k. Readers choose the reference set.
     """

@@ -48,7 +48,7 @@ def study_queries(
     ``run``: columns qid, docno, rank, score; ``contexts``: columns qid, rank, docno, score (null if not in the run),
     text; ``receipt``: the word statistics' receipt; ``answers``: as returned by answers_of; ``scores_of_models``:
     models' scores for the contexts; ``shown``: docnos in each context, keyed by qid, for imported answers and processed
-    texts; ``processed``: processed texts, keyed by qid, k and docno, for which only OF_PASSAGES is valid.
+    texts; ``processed``: processed texts, keyed by qid, k and docno (only scores in OF_PASSAGES apply to them).
     """
     made_texts = [text for of_k in (processed or {}).values() for some in of_k.values() for text in some.values()]
     texts = [*queries["query"], *contexts["text"], *made_texts]

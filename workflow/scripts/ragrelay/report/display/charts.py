@@ -57,7 +57,7 @@ def panel_column(first: str, second: str) -> pl.Expr:
 
 
 def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
-    """Return the x coordinate as an expression: ``column`` (one of ``places``), shifted to keep retrievers apart."""
+    """Return an expression for the x coordinate: ``column`` (values ``places``), shifted to keep retrievers apart."""
     step = DODGE * max(max(places) - min(places), 1)
     moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
     shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)

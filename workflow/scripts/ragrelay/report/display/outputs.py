@@ -72,7 +72,7 @@ class ResultTable:
 
     @property
     def file(self) -> StudyFile:
-        """The result file, described by path pattern, rule, content and columns."""
+        """The result file, with its path pattern, rule, content and columns."""
         return StudyFile(self.path, self.rule, self.about, self.columns)
 
 

@@ -41,7 +41,7 @@ def cosines(rows: Array) -> Array:
 
 
 def top_over_tail(matrix: Array) -> float:
-    """Divide the mean of ``matrix`` (n, n) over pairs of top results by its mean over pairs of results in the tail."""
+    """Divide the mean of ``matrix`` (n, n) over pairs of top results by the mean over pairs of results in the tail."""
     n = len(matrix)
     top, tail = math.ceil(TOP * n), int(TAIL * n)
     mean = float(matrix[tail:, tail:].mean())

@@ -112,7 +112,7 @@ BASES: tuple[type[Predictor], ...] = (
 
 
 class Uef(Predictor):
-    """The predictor whose name follows `uef_`, times Pearson's r between retrieval scores and relevance-model scores.
+    """The predictor whose name follows `uef_`, multiplied by Pearson's r between retrieval and relevance-model scores.
 
     r is computed over the first `feedback_depth` passages. Only `uef_mean_score` depends on k. Shtok et al. 2010 (UEF).
     """
