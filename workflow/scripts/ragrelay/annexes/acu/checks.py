@@ -49,14 +49,14 @@ def check_acu(study: CheckedStudy) -> None:
 
 
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
-    """Return the names of the prompt templates used with ``generator``. ``acu``: the value of that config key."""
+    """Return the names of the prompt templates used with ``generator``. ``acu``: the settings under that config key."""
     prompts = acu["prompts"]
     templates: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
     return templates
 
 
 def acu_generators(config: Mapping[str, Any]) -> list[str]:
-    """Return the names of the claims study's generators, including the evidence judge if the catalogue defines one."""
+    """Return the names of the claims study's generators, including the evidence judge if it is in the catalogue."""
     acu = config.get("acu", {})
     judge = acu.get("evidence_judge")
     return [*acu.get("generators", []), *([judge] if judge in config["generators"] else [])]

@@ -103,7 +103,7 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
     """Draw each characteristic's mean and interval for every set of claims.
 
-    Each characteristic has a panel. Characteristics that depend on a generator appear only in the table.
+    There is one panel per characteristic. Characteristics that depend on a generator appear only in the table.
     """
     known = study.means.filter(pl.col("mean").is_not_null(), pl.col("generator").is_null())
     cells = known.select(

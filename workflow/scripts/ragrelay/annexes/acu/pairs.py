@@ -46,7 +46,7 @@ Array = npt.NDArray[np.float64]
 def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """Compute ACU (columns SCHEMA) for the rows of ``claims`` with a stance, from prompts built with ``template``.
+    """Compute ACU (columns SCHEMA) for the rows of ``claims`` that have a stance, from prompts built with ``template``.
 
     ``keys`` (columns requests.KEYS) maps each claim-evidence pair to its likelihoods in the stores ``words`` and
     ``texts``. Columns whose names begin with ``p_`` contain the probability that the reply starts with a label word's

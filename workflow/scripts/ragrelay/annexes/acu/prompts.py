@@ -77,7 +77,7 @@ def _three_words(words: object) -> bool:
 
 
 def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:
-    """Build two prompts for each row of ``claims`` that has a stance: one without and one with the evidence.
+    """Build two prompts for each row of ``claims`` that has a stance: one with the evidence and one without.
 
     Returns columns id, evidence (whether the prompt contains the evidence), prompt, system and prompt_id. A claim's
     prompts without evidence all have the same prompt_id, so the model answers this prompt only once per claim.

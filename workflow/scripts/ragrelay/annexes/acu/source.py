@@ -22,7 +22,7 @@ class ClaimSource(Kind):
         """Read the rows.
 
         Returns:
-            Pairs of a row's place (file and line, for error messages) and the row.
+            Each row's place (file and line, for error messages) and content, as pairs.
 
         Raises:
             InputError: The source can't be read.
@@ -41,7 +41,7 @@ class ClaimSource(Kind):
         """List the user's files that the source reads.
 
         Returns:
-            The paths; empty by default.
+            The paths; by default, an empty list.
         """
         return []
 
@@ -56,7 +56,7 @@ class ClaimFormat(Kind):
             path: The file.
 
         Returns:
-            Pairs of a row's place (file and line, for error messages) and the row.
+            Each row's place (file and line, for error messages) and content, as pairs.
 
         Raises:
             InputError: The file is not in this format.
@@ -109,8 +109,8 @@ def recast(
 ) -> "Records":
     """Yield two rows for each statement in ``claimed``: one with its own evidence, one with the rival's evidence.
 
-    ``claims``, ``evidence`` and ``verdicts`` are keyed by statement; a verdict is whether the claim is true, or None if
-    unknown. Row ids begin with ``name``. Hagström et al., ACL 2025, also recast each claim as two rows.
+    ``claims``, ``evidence`` and ``verdicts`` are keyed by statement; a verdict says whether the claim is true, or is
+    None if unknown. Row ids begin with ``name``. Hagström et al., ACL 2025, also recast each claim as two rows.
     """
     for statement in claimed:
         verdict = verdicts[statement]

@@ -1,4 +1,4 @@
-"""Summarise, by stance, how far evidence shifted a model: mean ACU with interval, predictions, memory conflicts."""
+"""Summarise how far evidence shifted a model: mean ACU with interval, predictions and memory conflicts by stance."""
 
 from collections.abc import Iterator
 

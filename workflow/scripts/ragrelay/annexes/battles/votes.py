@@ -126,7 +126,7 @@ def read_votes(asked: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def joined_answers(frame: pl.DataFrame, other: pl.DataFrame, retriever: str, against: str) -> Iterator[pl.DataFrame]:
-    """Yield two tables with pairs of answers: first pairs of real answers, then pairs with a placeholder from the plan.
+    """Yield two tables of answer pairs: first pairs of real answers, then pairs that contain the plan's placeholders.
 
     Args:
         frame: The retriever's answers: columns qid, ordering, k, seed, answer and certain (false for placeholders).

@@ -14,8 +14,8 @@ from ragrelay.scoring.score_files import run_name
 def export_scores(scores: KeyedFiles, generator: str, output: str | Path) -> None:
     """Write each score in the tables ``scores`` (keyed by scorer and retriever) as an AutoJudge record.
 
-    ``run_id`` names the cell, such as `qwen.bm25.descending.k3.seed1`; ``measure`` is the name of the scorer and of the
-    reference set, joined by a dot. Zero-shot answers' scores against unseen references are left out, because there is a
+    ``run_id`` names the cell, such as `qwen.bm25.descending.k3.seed1`; ``measure`` joins the names of the scorer and
+    the reference set with a dot. Zero-shot answers' scores against unseen references are left out, because there is a
     different score for each context.
     """
     write_json_lines(_records(scores, generator), output)

@@ -1,4 +1,4 @@
-"""Columns that several tables about interventions share."""
+"""Columns shared by several tables about interventions."""
 
 from ragrelay.annexes.interventions.intervention import OF_ARMS
 from ragrelay.base.vocabulary.columns import QID, integer, text

@@ -119,7 +119,7 @@ class Intervention(Kind):
         """Check retrievers, k, ordering and ``max_label`` against the rest of the configuration.
 
         Args:
-            place: The start of error messages, which names the config key.
+            place: The config key, as the start of error messages.
             study: The study in which the intervention is used.
 
         Raises:

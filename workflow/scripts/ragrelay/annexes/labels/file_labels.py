@@ -47,7 +47,7 @@ def label_by_file(
 
 
 def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
-    """Read the distinct pairs of qid and docno with a rank of at most ``depth`` from files of rankings."""
+    """Read the distinct (qid, docno) pairs with a rank of at most ``depth`` from ranking files."""
     frames = [
         pl.read_parquet(path, columns=["qid", "rank", "docno"]).filter(pl.col("rank") <= depth) for path in contexts
     ]

@@ -55,11 +55,11 @@ def leads(
 
     Returns the columns in SCHEMA. Each column of Table 1 is a combination of retriever, k, reference set, quantity and
     coefficient. If there are ``nulls`` (sources whose labels are constant within a query), every other source's best
-    row is also compared with the nulls' best row. ``correlations`` and ``values`` have the columns in
-    correlation.SCHEMA and values.SCHEMA. ``lead`` is the difference between the two coefficients on the queries with
-    values for both measures. ``low`` and ``high`` bound the 95% percentile interval, with levels expanded for small
-    samples; both coefficients use the same resamples. For the two-sided p-value, the sample itself counts as one of the
-    resamples. The best source and the runner-up are chosen on the tested queries, so leads are slightly overestimated.
+    row is also compared with the nulls' best row. ``correlations``: columns correlation.SCHEMA; ``values``: columns
+    values.SCHEMA. ``lead`` is the difference between the two coefficients on the queries with values for both measures.
+    ``low`` and ``high`` bound the 95% percentile interval, with levels expanded for small samples; both coefficients
+    use the same resamples. For the two-sided p-value, the sample itself counts as one of the resamples. The best source
+    and the runner-up are chosen on the tested queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []

@@ -47,7 +47,7 @@ def measure_labels(
 
     Returns the columns in SCHEMA; rows are sorted by measure, cutoff and query. ``ranking``: qid, docno, rank (from 1);
     ``labels``: qid, docno, label, without duplicate pairs; labels of unranked passages are ignored. For integer labels,
-    ir_measures is used: nDCG takes labels as gains, and other measures count labels of at least ``how.relevant`` as
+    ir_measures is used: nDCG uses labels as gains, and other measures count labels of at least ``how.relevant`` as
     relevant. For labels between 0 and 1, precision (P) is the mean label, and hit ratio (Success) is the largest label
     (Salemi and Zamani, SIGIR 2024, section 2.2). nDCG is the sum of label / log2(rank + 1), divided by the same sum
     with sorted labels (Järvelin and Kekäläinen, TOIS 2002, with trec_eval's discount). Ideal DCG, recall and AP use

@@ -102,7 +102,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     """Draw Salemi and Zamani's Figure 1: correlation against the number of passages, with a line per source.
 
     There is one panel per dataset, retriever and generator, so generators can be compared as in Figures 2 and 3. On the
-    page, readers choose measure, references, quantity and coefficient; image files show the first of each.
+    page, readers can choose the measure, references, quantity and coefficient; image files show the first of each.
     """
     chosen: dict[str, Any] = {"measure": shown.table["measure"][0]} | {
         name: value for name, value in shown.first.items() if name != "k"

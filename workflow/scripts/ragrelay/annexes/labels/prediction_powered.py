@@ -69,7 +69,7 @@ def powered_correlation(
     """Estimate Pearson's r between two variables over all queries; each argument is a pair of arrays, one per variable.
 
     The estimate uses Fisher's z; each query's influence is its jackknife pseudo-value. Requires at least 4 queries with
-    and 4 without human labels, and no constant variable.
+    and 4 without human labels; neither variable may be constant.
     """
     found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
     return Powered(*(np.tanh(value) if name != "weight" else value for name, value in found._asdict().items()))

@@ -131,7 +131,7 @@ class Sources:
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def measured_below(self, name: str) -> int | None:
-        """Return the lowest cutoff at which the source ``name`` has no measures, or None if there is no such cutoff."""
+        """Return the lowest cutoff at which measures of the source ``name`` have no value, or None if there is none."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).measured_below(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:

@@ -104,7 +104,7 @@ def compare_measures(
 
     Returns:
         Two tables, with columns FIT and PAIRS. The confidence level in PAIRS is 1 - 5%/m for m comparisons in the cell.
-        A measure tracks answer quality most closely if it is better than every other one at the 95% level.
+        A measure tracks answer quality most closely if it is better than every other measure at the 95% level.
     """
     groups: dict[tuple[object, int, object], dict[str, relay.Cell]] = {}
     for names, of_k in cells:

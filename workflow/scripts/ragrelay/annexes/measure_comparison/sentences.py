@@ -32,7 +32,7 @@ def measures_answer(study: MeasuresShown) -> Conclusion:
 
 
 def heading(answers: Sequence[Conclusion]) -> str:
-    """Return a heading for all sections: the conclusion if all sections agree, otherwise a note that it differs."""
+    """Return a heading for all sections: their common conclusion, or a note that the conclusions differ."""
     said = {answer.strong for answer in answers}
     return said.pop() if len(said) == 1 else "The answer differs between datasets, generators or scorers"
 

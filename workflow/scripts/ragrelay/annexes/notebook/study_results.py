@@ -67,7 +67,7 @@ class Results:
         return f"<study {self.folder.resolve().name}, {page}, in {self.folder}: {counted(len(self.tables()), 'table')}>"
 
     def utility(self) -> pl.DataFrame:
-        """Read P, P₀ and utility of every query in every cell.
+        """Read P, P₀ and utility for every query in every cell.
 
         Returns:
             The table `per_query`.
@@ -89,7 +89,7 @@ class Results:
         return self.table("gain")
 
     def retrieval(self) -> pl.DataFrame:
-        """Read the retrieval measures of every query.
+        """Read the retrieval measures for every query.
 
         Returns:
             The table `retrieval`.
@@ -100,7 +100,7 @@ class Results:
         return self.table("retrieval")
 
     def scores(self) -> pl.DataFrame:
-        """Read the scores of every answer, against each reference set.
+        """Read every answer's scores against each reference set.
 
         Returns:
             The table `scores`.

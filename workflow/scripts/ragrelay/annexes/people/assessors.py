@@ -45,7 +45,7 @@ COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
 
 
 def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, object]]:
-    """Yield the agreement between assessors as rows of TABLE; none if no answer was scored by two or more people."""
+    """Yield the agreement between assessors as rows of TABLE; no rows if no answer was scored by two or more people."""
     known = rows.drop_nulls(["value", "assessor"])
     number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
     scored = known.with_columns(cluster=number_of).sort(*ANSWER, "assessor")

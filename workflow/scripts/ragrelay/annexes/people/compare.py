@@ -61,7 +61,7 @@ def compare_people(
 ) -> dict[str, pl.DataFrame]:
     """Compare scorers with human scores. Returns the tables, keyed by name, without the column dataset.
 
-    ``rows``: human scores (score_files.ROWS). ``answers``, ``scores`` and ``measures``: results of answers_of,
+    ``rows``: human scores (score_files.ROWS). ``answers``, ``scores`` and ``measures``: the results of answers_of,
     scores_of and measures_of. ``people``: the scorer with the human scores. ``pairs``: pairs of retrievers to compare.
     """
     own, _ = of_answers(mean_scores(rows), answers)

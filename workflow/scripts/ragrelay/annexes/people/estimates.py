@@ -135,8 +135,8 @@ def estimate(
 ) -> dict[str, Any]:
     """Estimate a weighted sum of cells' means, or of cells' slopes on ``x`` (queries,); returns columns of TABLE.
 
-    A difference gets no interval if its two cells were scored by different people, because some people are more severe
-    than others; slopes aren't affected by severity. For ``assessors``, see Laid.
+    A difference has no interval if different people scored its two cells, because some people are stricter than others;
+    strictness doesn't affect slopes. For ``assessors``, see Laid.
     """
     cells = np.array(contrast) != 0
     used = cells.any(axis=0) & (np.ones(len(cluster), bool) if x is None else np.isfinite(x))[:, None]

@@ -84,7 +84,7 @@ def paired_answers(
 
 
 def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, object]]:
-    """Yield rows (columns TABLE and scorer) that say how well each scorer agrees with people."""
+    """Yield each scorer's agreement with people, as rows with columns TABLE and scorer."""
     for name, table in paired.items():
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
         x, y, cluster = _columns(table)
@@ -154,7 +154,7 @@ def _ranks(column: Array) -> Array:
 
 
 def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Test whether scorers ``one`` and ``other`` correlate equally with ``people`` (rho over the same n answers)."""
+    """Test whether scorers ``one`` and ``other`` correlate equally well with ``people`` (rho over the same answers)."""
     sizes = np.bincount(cluster)
     if reason := _few(people, one, other, queries=len(sizes)):
         return {"reason": reason}

@@ -82,7 +82,7 @@ class People:
         }
 
     def pairs(self, dataset: str) -> list[list[str]]:
-        """Return the pairs of retrievers to compare: each retriever with the primary comparison's reference."""
+        """Return the pairs of retrievers to compare: each retriever paired with the primary comparison's reference."""
         primary = self.study.primary(dataset)
         if primary is None:
             return []

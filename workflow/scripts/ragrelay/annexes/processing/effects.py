@@ -1,4 +1,4 @@
-"""Count what processors changed in contexts, and the prompt tokens before and after processing."""
+"""Count the changes that processors made to contexts, and the prompt tokens before and after processing."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -17,7 +17,7 @@ def read(files: Mapping[str, KeyedFiles], inputs: object, params: Any) -> list[P
 
 
 def values(part: Sequence[ProcessingStudy], page: Page, most_rows: int) -> dict[str, Any]:
-    """Return the variables of the template ``processing.html.j2``."""
+    """Return the variables for the template ``processing.html.j2``."""
     units = [
         {
             "anchor": f"processing{place}",

@@ -66,7 +66,7 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 
 
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
-    """Compare our times for end-to-end and single-passage answers, and the ratio, with published values (columns COST).
+    """Compare times for end-to-end and single-passage answers, and their ratio, with published values (columns COST).
 
     ``costs``: files with labels.cost.COLUMNS.
     """

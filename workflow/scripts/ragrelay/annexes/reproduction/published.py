@@ -72,7 +72,7 @@ LAYOUTS = {
 
 
 def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
-    """Read a published table, and replace published names by the study's names. Empty values become None.
+    """Read a published table, and replace published names with the study's names. Empty values become None.
 
     ``kind``: a key in LAYOUTS; ``names``: the study's names, keyed by configuration section and then by published name.
     Raises InputError if the file is missing or isn't UTF-8, a column is missing or duplicated, a value has the wrong

@@ -64,7 +64,7 @@ def search_round(
     lowest: int,
     near_copy: float | None,
 ) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Search with ``queries`` (columns queries.COLUMNS); returns COLUMNS, and all shown passages' texts keyed by docno.
+    """Search with ``queries`` (columns queries.COLUMNS); returns COLUMNS, and the shown passages' texts by docno.
 
     Passages already shown, and their near copies, are left out of the retriever's first ``k`` passages with text. When
     the measure is computed, these passages keep their ranks but are treated as not relevant.

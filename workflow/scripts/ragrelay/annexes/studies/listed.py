@@ -59,7 +59,7 @@ class Listed:
 def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[str]]:
     """Return the studies in ``root``, latest first, and the names of other folders.
 
-    ``own``: the folder of the study whose run is ending, so its lock is ignored.
+    ``own``: the folder of the study whose run is ending; its lock is ignored.
     """
     studies, others = [], []
     for folder in sorted(root.iterdir()):

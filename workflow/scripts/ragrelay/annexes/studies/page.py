@@ -17,7 +17,7 @@ TIMES = 5
 
 
 def keep_list(root: Path, own: Path | None = None) -> list[str]:
-    """Write the list of studies in ``root``, and return warnings, such as one about a folder that can't be written to.
+    """Write the list of studies in ``root``, and return warnings, for example if the folder isn't writable.
 
     Each run checks for changes after writing, so no study is missing if two runs end at the same time. ``own``: the
     folder of the study whose run is ending. No list is written to the working directory or a file system's root.
@@ -39,7 +39,7 @@ def keep_list(root: Path, own: Path | None = None) -> list[str]:
 
 
 def list_studies(root: Path) -> tuple[list[str], list[str]]:
-    """Write the list of studies in ``root``; returns warnings, and lines about incomplete studies with a summary."""
+    """Write the list of studies in ``root``; returns warnings, and lines for the terminal about incomplete studies."""
     warnings = [f"ragrelay: warning: {warning}" for warning in keep_list(root)]
     studies, _ = read_all(root)
     troubles = [f"{study.name}: {study.trouble}" for study in studies if study.trouble]

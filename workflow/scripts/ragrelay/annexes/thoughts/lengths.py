@@ -112,7 +112,7 @@ def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | None) -> pl.DataFrame:
-    """Describe each cell's thoughts (columns LENGTHS). ``queries``: from tokens_by_query, plus column ``cluster``."""
+    """Describe each cell's thoughts (columns LENGTHS). ``queries``: tokens_by_query's result, with ``cluster``."""
     end = pl.col("thought_end")
     counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),

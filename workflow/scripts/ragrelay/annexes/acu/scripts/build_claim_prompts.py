@@ -1,4 +1,4 @@
-"""Build each claim's prompts from a template: one without and one with the evidence."""
+"""Build each claim's prompts from a template: one with the evidence and one without."""
 
 import polars as pl
 from ragrelay.annexes.acu.prompts import ClaimTemplate, build_claim_prompts

@@ -95,7 +95,7 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
 def passage_questions(job: QuestionJob) -> "pl.DataFrame":
     """Read the passages' prompts (qid, docno, prompt_id, prompt, system) from files of single-passage prompts.
 
-    A passage found by several retrievers has one row. In bias checks, a passage has one row per prompt.
+    A passage found by several retrievers has only one row. In bias checks, a passage has one row per prompt.
     """
     import polars as pl
 

@@ -1,1 +1,1 @@
-"""Define the kinds of annotation sources, one in each module."""
+"""Define the kinds of annotation sources, one per module."""

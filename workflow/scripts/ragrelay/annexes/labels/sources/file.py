@@ -1,4 +1,4 @@
-"""Read labels from a file, assigned by people or by another judge."""
+"""Read labels that people or another judge assigned."""
 
 from pathlib import Path
 
@@ -12,8 +12,8 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class File(Graded):
-    """Labels from a file, assigned by people or by another judge. For a query in the file, passages without a label in
-    the file have label 0. Queries that aren't in the file have no labels.
+    """Labels that people or another judge assigned, read from a file. If the file contains a query, the query's
+    passages without a label get label 0. Queries that aren't in the file have no labels.
     """
 
     judge = True

@@ -41,7 +41,7 @@ class LeaveOut(AnnotationSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the intervention, the values of k, and that new answers can be generated and scored."""
+        """Check the intervention and the values of k, and that new answers can be generated and scored."""
         super().check(place, study)
         definitions = study.config.get("interventions") or {}
         able = [name for name, definition in definitions.items() if definition["kind"] == "leave_out"]
