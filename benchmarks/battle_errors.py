@@ -307,9 +307,9 @@ LINES = {
         ("some false word: {} queries, 4 retrievers", "some false word, each at 95%: {} queries, 4 retrievers"),
     "false verdict on at least one of 9 retrievers, with intervals at level 1 − 5% / 9 (95%)":
         ("some false word: {} queries, 9 retrievers", "some false word, each at 95%: {} queries, 9 retrievers"),
-    "false verdict, if queries with an unreadable reply are left out (if only the unreadable reply is left out)":
+    "false verdict if queries with an unreadable reply are left out (if only that reply is left out)":
         ("unreadable replies, left out: {} queries", "unreadable replies, the readable order: {} queries"),
-    "false verdict, if people see each query's answers in one order, with the same system first in 50% (60%)":
+    "false verdict if people see answers in one order and the same system is first for 50% (60%) of queries":
         ("votes in one order, false word: {} queries, 50% first",
          "votes in one order, false word: {} queries, 60% first"),
     **{f"correct verdict: {name} (interval covers the true value)":

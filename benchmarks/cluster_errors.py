@@ -240,7 +240,7 @@ LABELS = {
     "% refused": "% refused answers",
     "Zipf sizes": "Zipf-distributed cluster sizes",
     "remark on one query": "remark about one more query",
-    "clusters less one as degrees of freedom": "by cluster; degrees of freedom: clusters − 1",
+    "clusters less one as degrees of freedom": "by cluster, with (clusters − 1) degrees of freedom",
     "queries as units": "by query",
 }
 """How the page shows parts of a record's titles."""

@@ -41,8 +41,8 @@ COLUMNS = {
     "language model, the most skewed fifth": "language model, most skewed 20% of columns",
     "language model, 40% zeros or more": "language model, columns with at least 40% zeros",
     **{
-        f"−{steady} steady, a refusal (+{large}) on {share}%": f"+{large} for the {share}% of queries "
-        f"refused, −{steady} for the others"
+        f"−{steady} steady, a refusal (+{large}) on {share}%": f"+{large} for {share}% of queries (refused), "
+        f"−{steady} for the others"
         for steady, large, share in (
             ("0.02", "0.38", 5),
             ("0.02", "0.18", 10),
@@ -70,7 +70,7 @@ RELAY = {
     "10 retrievers that share most contexts": "10 retrievers; most contexts are the same",
     "two retrievers that share half of their contexts": "2 retrievers; same context for half the queries",
     "five retrievers that share contexts and lead by a constant elsewhere":
-        "5 retrievers; same context for half the queries; on the others, each beats the next by a constant",
+        "5 retrievers; same context for half the queries; elsewhere, each retriever beats the next by a constant",
     "slopes that differ by query (sd 0.29), measure's sd 0.16":
         "10 retrievers; slopes differ between queries (SD 0.29); the measure has SD 0.16",
     "slopes that differ by query (sd 0.43), measure's sd 0.35":

@@ -59,24 +59,24 @@ CASES: dict[str, dict[str, Change]] = {
         "of lists": lambda study: study.append("config/nugget_prompts/nuggets.yaml", "\n# new\n"),
     },
     "key that only the analysis reads": {"agreed": lambda study: study.entry("scorers", "agreed", utility="relative")},
-    "another judge, prompt or key of the questions": {
+    "judge, its prompt or a key for its questions changed": {
         "agreed, judge: another": lambda study: study.entry("scorers", "agreed", generator="demo-lm"),
         "by_hand, written, agreed: judge": lambda study: study.entry("generators", "judge", max_model_len=512),
         "by_hand, written: prompt": lambda study: study.edit("config/judge_prompts/nuggets.yaml", "Fact:", "A fact:"),
         "written: value": lambda study: study.entry("scorers", "written", value="all_strict"),
         "agreed: scale": lambda study: study.entry("scorers", "agreed", scale="grades"),
     },
-    "file of nuggets edited": {
+    "nugget file edited": {
         "by_hand: text": lambda study: study.edit("nuggets.jsonl", "a fact", "a new fact"),
         "by_hand: list added": lambda study: study.append("nuggets.jsonl", NUGGETS.format("q03", "a third")),
     },
-    "another writer, prompt or key of the lists": {
+    "nugget lists' writer, prompt or key changed": {
         "written: writer": lambda study: study.entry("scorers", "written", written_by="demo-lm"),
         "written: prompt": lambda study: study.edit("config/nugget_prompts/nuggets.yaml", "{nuggets}", "{nuggets} "),
         "written: tokens": lambda study: study.entry("scorers", "written", list_tokens=200),
         "written: depth": lambda study: study.entry("scorers", "written", depth=3),
     },
-    "near copies, of scorers with unseen references": {"agreed, minilm": lambda one: one.config.update(near_copy=0.7)},
+    "`near_copy`, for scorers with unseen references": {"agreed, minilm": lambda one: one.config.update(near_copy=0.7)},
     "code of a scorer's questions": {"agreed, checked": lambda study: study.edit(*REFERENCES_SHOWN)},
     "judged scorer added": {"added": scorer_added},
     "`bias_checks`": {"checked": lambda study: study.entry("scorers", "checked", bias_checks=6)},

@@ -130,12 +130,12 @@ DENSE = [*RETRIEVERS, "dense"]
 FUSED = {"kind": "fusion", "retrievers": ["rel", "mine"]}
 GRADED = {"kind": "graded", "min_label": 2, "max_label": 0, "relevant": 1}
 CHANGES: dict[str, dict[str, Change]] = {
-    "comment or docstring, in the configuration, a template or the code": {
+    "comment or docstring in the configuration, a template or the code": {
         "docstring": lambda study: study.edit(f"{CODE}/base/vocabulary/orderings.py", '"""', '# A comment.\n"""New: '),
         "template": lambda study: study.edit("config/prompts/tian2025.yaml", "\n", "\n# new\n"),
         "configuration": lambda study: study.append("config/config.yaml", "\n# new\n"),
     },
-    "times alone: `touch` of every input, a fresh clone": {"touch": Changes.touch},
+    "only modification times: `touch` on every input, a fresh clone": {"touch": Changes.touch},
     "retriever added": {
         "other": lambda study: study.add("other", kind="run", path="mine.run"),
         "some": lambda study: study.add("some", kind="oracle", min_label=1),
@@ -143,7 +143,7 @@ CHANGES: dict[str, dict[str, Change]] = {
         "both": lambda study: study.add("both", **FUSED),
         "sharp: its index there": lambda study: study.add("sharp", kind="bm25", k1=2.0),
     },
-    "retriever added, with an index of its own": {
+    "retriever added that needs a new index": {
         "dense": lambda study: study.grid(retrievers=DENSE),
         "plain": lambda study: study.add("plain", kind="bm25", stemmer="none"),
     },
@@ -154,7 +154,7 @@ CHANGES: dict[str, dict[str, Change]] = {
         "bm25, fused: key": lambda study: study.entry("retrievers", "bm25", k1=2.0),
         "mine, fused: run file": lambda study: study.edit("mine.run", " 9 x", " 9.5 x"),
     },
-    "header of run files": {"added": lambda study: study.config.update(run_metadata=True)},
+    "run files' header (`run_metadata`)": {"added": lambda study: study.config.update(run_metadata=True)},
     "ordering added": {"random": lambda study: study.grid(orderings=["descending", "ascending", "random"])},
     "ordering removed": {"ascending": lambda study: study.grid(orderings=["descending"])},
     "k added, up to `context_depth`": {"larger": lambda study: study.grid(k=[1, 2, 5])},
@@ -164,16 +164,16 @@ CHANGES: dict[str, dict[str, Change]] = {
         "removed": lambda study: study.grid(seeds=[2]),
     },
     "number of query shards": {"two": lambda study: study.entry("datasets", "small", shards=2)},
-    "retrievers or orderings in another order": {
+    "retrievers or orderings listed in a different order": {
         "retrievers": lambda study: study.grid(retrievers=RETRIEVERS[::-1]),
         "orderings": lambda study: study.grid(orderings=["ascending", "descending"]),
     },
     "measure added or removed": {"added": lambda study: study.grid(measures=["nDCG", "P"])},
-    "lowest grade moved, or one added below it": {
+    "lowest grade's label changed, or a lower grade added": {
         "added": _references(lenient=2, strict=3, any=1),
         "moved": _references(lenient=1, strict=3),
     },
-    "another grade moved, added or removed": {"removed": _references(lenient=2)},
+    "another grade's label changed, or another grade added or removed": {"removed": _references(lenient=2)},
     "generator edited": {"demo-lm: temperature": lambda study: study.entry("generators", "demo-lm", temperature=0.5)},
     "generator added": {"warm: of the same template": _generator},
     "scorer edited": {"minilm: layer": lambda study: study.entry("scorers", "minilm", layer=5)},
@@ -181,12 +181,12 @@ CHANGES: dict[str, dict[str, Change]] = {
     "query or judgement edited": {"query": lambda study: study.edit("small/queries.tsv", "\t", "\tNow ")},
     "passage edited": {"passage": lambda study: study.edit("small/passages.jsonl", '"text": "', '"text": "Now ')},
     "prompt template edited": {"text": lambda study: study.edit("config/prompts/tian2025.yaml", "expert", "expert ")},
-    "resamples or seed of the analysis": {
+    "the analysis's `resamples` or `seed`": {
         "resamples": lambda study: study.config.update(analysis={**study.config["analysis"], "resamples": 400})
     },
-    "code of an engine": {"engine": _code("generation/engine.py")},
-    "code of BM25": {"bm25, fused: code": _code("retrieval/retrievers/bm25.py")},
-    "code of the correlation": {"correlation": _code("analysis/correlation.py")},
+    "an engine's code": {"engine": _code("generation/engine.py")},
+    "BM25's code": {"bm25, fused: code": _code("retrieval/retrievers/bm25.py")},
+    "the correlation's code": {"correlation": _code("analysis/correlation.py")},
     "code of the grid's scorer": {"minilm: bertscore": _code("scoring/scorers/bertscore.py")},
 }
 """Row of the table → its cases: what they change, before a colon, of what wildcards name."""

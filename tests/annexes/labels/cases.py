@@ -212,7 +212,7 @@ FILES = {
     "of files": lambda folder: (_copied_qrels(folder), (folder / "pages.jsonl").write_text("{}\n")),
 }  # fmt: skip
 JUDGED_RERUNS: dict[str, dict[str, changes.Change]] = {
-    "`bias_checks` of an annotation source": {
+    "an annotation source's `bias_checks`": {
         "grades: more": lambda study: study.entry("annotations", "grades", bias_checks=6),
         "grades: swapped": lambda study: study.edit("config/prompts/grades.yaml", 'swapped: "', 'swapped: "New. '),
     },

@@ -36,21 +36,21 @@ def quality(study: Changes) -> None:
 
 
 CHANGES: dict[str, dict[str, Change]] = {
-    "comment or docstring in the code, `touch` of every input": {
+    "comment or docstring in the code, or `touch` on every input": {
         "docstring": lambda study: study.edit(f"{CODE}/annexes/prediction/best.py", '"""', '# A comment.\n"""New: '),
         "touch": Changes.touch,
     },
-    "cutoff of a predictor": {"nqc": predicting(score_depth=50)},
-    "file of the passages' quality": {"another": quality},
-    "code of a predictor": {"scores": code("annexes/prediction/predictors/ranking_scores.py")},
-    "code of the regressions": {"ensembles": code("annexes/prediction/ensembles.py")},
-    "code of regressions on another dataset": {"transfer": code("annexes/prediction/transfer.py")},
-    "code of the agreement": {"agreement": code("annexes/prediction/self_consistency.py")},
-    "seed of the analysis": {"seed": analysing(seed=7)},
-    "resamples of the analysis": {"resamples": analysing(resamples=400)},
-    "perplexities no longer asked for": {"off": predicting(context_perplexity=False)},
+    "predictor's cutoff": {"nqc": predicting(score_depth=50)},
+    "passage quality file edited": {"another": quality},
+    "predictor's code": {"scores": code("annexes/prediction/predictors/ranking_scores.py")},
+    "regressions' code": {"ensembles": code("annexes/prediction/ensembles.py")},
+    "code for regressions on another dataset": {"transfer": code("annexes/prediction/transfer.py")},
+    "agreement scores' code": {"agreement": code("annexes/prediction/self_consistency.py")},
+    "the analysis's `seed`": {"seed": analysing(seed=7)},
+    "the analysis's `resamples`": {"resamples": analysing(resamples=400)},
+    "`context_perplexity` turned off": {"off": predicting(context_perplexity=False)},
     "reranker edited": {"tiny: batch": lambda study: study.entry("retrievers", "tiny", batch_size=8)},
-    "scorer of agreement added": {"minilm": predicting(agreement_scorers=["token_f1", "minilm"])},
+    "agreement scorer added": {"minilm": predicting(agreement_scorers=["token_f1", "minilm"])},
     "retriever added": {"some": lambda study: study.add("some", kind="oracle", min_label=1)},
     "retriever removed": {"rel": partial(Changes.remove, name="rel")},
     "ordering or seed added": {
@@ -58,8 +58,8 @@ CHANGES: dict[str, dict[str, Change]] = {
         "seed": lambda study: study.grid(seeds=[1, 2, 3]),
     },
     "k added": {"larger": lambda study: study.grid(k=[1, 2, 5])},
-    "k removed, not the largest": {"smaller": lambda study: study.grid(k=[2])},
-    "generator's decoding edited": {"demo-lm": lambda s: s.entry("generators", "demo-lm", temperature=0.5)},
+    "k removed (not the largest)": {"smaller": lambda study: study.grid(k=[2])},
+    "generator's decoding parameters edited": {"demo-lm": lambda s: s.entry("generators", "demo-lm", temperature=0.5)},
     "measure added": {"precision": lambda study: study.grid(measures=["nDCG", "P"])},
     "query or judgement edited": {
         "query": lambda study: study.edit("small/queries.tsv", "\t", "\tNow "),
