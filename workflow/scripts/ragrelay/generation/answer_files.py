@@ -42,7 +42,7 @@ Context = tuple[str, int]
 
 
 def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Read ``columns`` from all ``files`` into one table; retriever, ordering and k come from the files' paths.
+    """Read ``columns`` from all ``files`` into one table, and add retriever, ordering and k from the files' paths.
 
     Columns in ``optional`` (keys of COLUMNS) are filled with nulls for files that don't contain them.
     """
@@ -86,7 +86,7 @@ def view_answers(
     ``prompts`` is keyed by (ordering, k), and ``outputs`` by (ordering, k, seed). Each file contains the required
     columns of COLUMNS. The columns in THOUGHT are added if ``thinking`` names thought marks or an answer has a thought.
     Returns counts (keys what, count, of): dropped passages, missing answers by reason, prompts of unknown length,
-    thoughts cut at their budget, and thoughts left in answers. If an answer isn't stored, raises InputError before
+    thoughts cut off at their budget, and thoughts left in answers. If an answer isn't stored, raises InputError before
     writing any file. If ``receipts`` show that the answer's prompt was too long, the error says so.
     """
     asked = pl.concat(

@@ -310,7 +310,7 @@ def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int)
 
 
 def check_read(place: str, request: Request, read: int | None) -> None:
-    """Raise InputError if the endpoint read fewer tokens (``read``) than the prompt has.
+    """Raise InputError if the endpoint read fewer tokens (``read``) than the prompt contains.
 
     A prompt sent as token ids must be read completely. For a prompt sent as text, ``read`` must be at least READ_SHARE
     times the number of words (in a chat, words in the user message). An unknown number (None) is accepted.

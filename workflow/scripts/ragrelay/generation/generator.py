@@ -417,7 +417,7 @@ def _check_prompting(place: str, definition: GeneratorEntry, template: Template)
 
 
 def check_scores(place: str, generator: GeneratorEntry) -> None:
-    """Raise InputError if the generator's engine can't compute the log-probability of any given text."""
+    """Raise InputError unless the generator's engine can compute the log-probability of arbitrary texts."""
     _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 

@@ -120,8 +120,8 @@ def expect_model(engine: Maker, store: PartStore) -> None:
 def accepted(rows: Iterator[dict[str, Any]], generator: GeneratorEntry, answered: bool) -> Iterator[dict[str, object]]:
     """Yield an engine's ``rows``, but hold back rows for refused prompts until another prompt is answered.
 
-    ``answered``: whether the store already has answers; if so, nothing is held back. Raises the first refusal's error
-    if all prompts, or the first MOST_REFUSED, are refused. Raises InputError for an answer that contains a thought.
+    ``answered``: whether the store already has answers; if so, nothing is held back. If all (or the first MOST_REFUSED)
+    prompts are refused, raises the first error. Raises InputError for an answer that contains a thought.
     """
     refused: list[dict[str, Any]] = []
     with closing(rows):  # type: ignore[type-var]

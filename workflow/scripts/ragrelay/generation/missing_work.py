@@ -75,7 +75,7 @@ def count_requests(
 ) -> dict[str, int]:
     """Count the keys that ``ask_parts`` would compute for ``parts``; return the count file's content.
 
-    If some of a part's requests depend on missing replies to earlier ones, only the earlier requests are counted.
+    If some of a part's requests depend on missing replies to earlier requests, only the earlier requests are counted.
     """
     counting = _CountingAsker(asker)
     counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]

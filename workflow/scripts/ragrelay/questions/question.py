@@ -280,7 +280,7 @@ class Question(ABC):
         return {}
 
     def job_path(self) -> str:
-        """Return the wildcards of the job that sends the requests, joined to a path for the receipt and the log file.
+        """Return the wildcards of the job that sends the requests, joined into a path for the receipt and the log file.
 
         Returns:
             The path, with wildcards in braces.

@@ -1,4 +1,4 @@
-"""Run threads that use one core each, so that results depend only on the input, to the last bit.
+"""Run threads that use one core each, so that results depend only on the input, down to the last bit.
 
 The last bits of a matrix product depend on the batch's shape and the number of cores. On a CPU, each text is therefore
 encoded on one core, either alone or in a block of fixed shape (see architectures.py), and each answer is matched on one

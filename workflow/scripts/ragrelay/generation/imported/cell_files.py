@@ -76,7 +76,7 @@ def write_cells(
     docno); an answer without docnos is assumed to come from the run's first k passages. In the prompt files (keyed by
     ordering and k), all texts are null. The answer files (keyed by ordering, k and seed) have the column
     cited_sentences if ``cited`` is true; unknown values are null. Queries are in the order of ``qids``. Queries without
-    a row in ``rows`` are left out but counted; null answers are written and counted.
+    a row in ``rows`` are counted but not written; null answers are counted and written.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))

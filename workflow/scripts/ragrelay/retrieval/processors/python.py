@@ -30,7 +30,7 @@ class Python(Processor):
 
     @property
     def alone(self) -> bool:  # type: ignore[override]
-        """Whether the function gets one passage at a time."""
+        """Whether the function is called with one passage at a time."""
         return self.one_at_a_time
 
     def decisive(self, cache_dir: Path) -> dict[str, object]:
