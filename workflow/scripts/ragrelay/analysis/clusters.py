@@ -53,7 +53,7 @@ def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 class ClusteredSlope(NamedTuple):
-    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error; None if untested."""
+    """A slope's two-sided p-value (null hypothesis: 0), degrees of freedom and standard error, or None if untested."""
 
     p_value: float | None
     df: float | None

@@ -133,11 +133,11 @@ def transmission(
     combination of ordering, k, references, measure and subset. Utility and measure are joined by qid at the same k.
     Only rho has a ``verdict``: on skewed columns, no interval for r keeps the nominal coverage (docs/methods.md). The
     verdict is above or below zero if the studentised permutation test rejects at 5% and the interval excludes 0. With
-    too few queries or too many ties (see verdicts.few_pairs), it is ``too few queries``, with a ``remark``.
+    too few queries or too many ties (see verdicts.few_pairs), the verdict is ``too few queries``, with a ``remark``.
 
     If queries form ``clusters``, each coefficient is tested on Fisher's z, using a jackknife over clusters and
-    Student's t with n_eff - 1 degrees of freedom (n_eff: the effective number of clusters). The minimum number of
-    queries for a verdict then applies to the number of clusters, and p_permutation and ``detectable`` are null.
+    Student's t with n_eff - 1 degrees of freedom, where n_eff is the effective number of clusters. The minimum number
+    of queries for a verdict then applies to the number of clusters, and p_permutation and ``detectable`` are null.
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 

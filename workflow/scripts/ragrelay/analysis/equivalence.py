@@ -94,8 +94,8 @@ def equivalences(
     """Compare other retrievers' mean P_k with the reference retriever's mean P_k, paired by query.
 
     ``utility`` has the columns utility.COLUMNS. There is one row per cell. Unseen references are left out, because they
-    differ between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and p_not_better
-    whether it is below margin; p_value, the larger of the two, tests for equivalence (Schuirmann 1987). The tests
+    differ between retrievers. ``p_not_worse`` tests whether the mean difference is above -margin, and ``p_not_better``
+    whether it is below margin. The larger of the two, ``p_value``, tests for equivalence (Schuirmann 1987). The tests
     multiply the skewness by 1.75 (see mean_tests). ``low`` and ``high`` are the ends of the 90% interval. p_holm and
     p_not_worse_holm are adjusted over all retrievers with the same ordering, k and references (a ``family``).
 
@@ -175,7 +175,7 @@ def difference(p: Array, against: Array) -> Array:
 
 
 def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
-    """Drop NaN values from ``column``; return the remaining values and, with clustered queries, the cluster numbers."""
+    """Drop NaN values from ``column``; return the remaining values and, for clustered queries, the cluster numbers."""
     return column[np.isfinite(column)], indexes(cluster[np.isfinite(column)])
 
 

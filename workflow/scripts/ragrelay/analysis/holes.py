@@ -80,7 +80,7 @@ def holes(
     The first labelling makes no hole relevant; the second makes every hole relevant. The other two give the lowest and
     the highest slope found by a search that uses Dinkelbach's (1967) method for ratios; the true extremes may lie
     further out. To find the lowest slope, the search relabels a hole if doing so is predicted to lower sum xp - b sum
-    xx, where b is the current slope; for the highest slope, the sum must rise. The prediction uses the derivative with
+    xx, where b is the current slope. For the highest slope, the sum must rise. The prediction uses the derivative with
     respect to the label: p - 2b x, summed over the hole's contexts with weights 1 / log2(rank + 1). Only labels that
     improve the recomputed sum are kept.
     """

@@ -159,7 +159,7 @@ class ClusterMeans(NamedTuple):
         return 2.0 * self._below(-abs(self._statistics(0.0)[0]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """Return the ends (1,) of the interval of means that the two-sided test doesn't reject; NaN if unbounded."""
+        """Return the ends (1,) of the interval of means that the two-sided test doesn't reject, or NaN if unbounded."""
         ends = ratio_interval(self.sums, self.sizes, skewness=SKEWNESS, degrees=self.effective - 1, level=level)
         return (np.array([np.nan]),) * 2 if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
 
@@ -171,7 +171,7 @@ class ClusterMeans(NamedTuple):
 
 
 def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Means | ClusterMeans:
-    """Compute the moments of ``column`` (n,) for the test behind a verdict; ``cluster``: clusters of queries, if any.
+    """Compute the moments of ``column`` (n,) for a verdict's test, allowing for clusters of queries (``cluster``).
 
     P-values and interval ends computed from these moments have shape (1,).
     """

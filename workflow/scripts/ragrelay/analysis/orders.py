@@ -38,7 +38,7 @@ class Families(NamedTuple):
 
 
 def kendall_tau(x: Array, y: Array) -> float:
-    """Compute Kendall's tau-b of two columns (n,); NaN if either is constant."""
+    """Compute Kendall's tau-b of two columns (n,), or NaN if either is constant."""
     above = np.triu_indices(len(x), 1)
     a, b = (np.sign(column[:, None] - column)[above] for column in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -46,7 +46,7 @@ def kendall_tau(x: Array, y: Array) -> float:
 
 
 def tau_ap(truth: Array, estimated: Array) -> float:
-    """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,); NaN if either is constant.
+    """Compute tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008) of two columns (n,), or NaN if either is constant.
 
     Disagreements near the top of the ranking carry more weight. Let C(i) be the number of systems that both
     ``estimated`` and ``truth`` place above the system that ``estimated`` puts at rank i. tau_AP is 2 m - 1, where m is

@@ -71,11 +71,11 @@ def wilcoxon_p(columns: Sequence[Array]) -> Array:
 
 
 def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array:
-    """Test by sign flips whether mean differences are 0; return a two-sided p-value per column of differences (n,).
+    """Test by sign flips whether mean differences are 0, and return a two-sided p-value per column of differences (n,).
 
     Under the null hypothesis, a difference is equally likely to have either sign (Fisher 1935). If there are at most
-    ``permutations`` combinations of signs (2^n), all are used; otherwise, the sample and random combinations are used
-    (Phipson and Smyth 2010). scipy's permutation_test gives the same result, but is far slower for several columns.
+    ``permutations`` combinations of signs (2^n), all are used; otherwise, the actual and random signs are used (Phipson
+    and Smyth 2010). scipy's permutation_test gives the same result, but is far slower for several columns.
     """
     differences = np.column_stack(columns)
     observed = np.abs(differences.sum(axis=0))

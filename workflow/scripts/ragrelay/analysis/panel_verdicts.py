@@ -40,7 +40,7 @@ DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not with
 
 
 def shared_verdict(*verdicts: str) -> str:
-    """Return the strongest verdict that all ``verdicts`` support; undecided if they contradict each other.
+    """Return the strongest verdict that all ``verdicts`` support, or undecided if they contradict each other.
 
     The shared verdict rules out only values that every verdict rules out; ``too few queries`` rules out none.
     """

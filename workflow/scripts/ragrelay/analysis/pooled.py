@@ -94,7 +94,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
     scorers to margins.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
-    combines these datasets in a random-effects estimate (tau^2 of Paule and Mandel 1982) with the Hartung-Knapp
+    combines these datasets with a random-effects estimate (tau^2 of Paule and Mandel 1982) and the Hartung-Knapp
     interval (Student's t). This interval is widened to contain the interval based on the random-effects standard error
     (Röver et al. 2015) and the interval for the plain mean over datasets. Without the widening, a dataset far larger
     than the rest would alone determine the result (docs/methods.md).
@@ -111,7 +111,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
 
 
 def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Average P and P_0 over generators (columns PER_QUERY, p, p0); null if any generator has no value."""
+    """Average P and P_0 over generators (columns PER_QUERY, p, p0), with null where a generator has no value."""
     return (
         pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
         .sort(PER_QUERY, maintain_order=True)

@@ -45,7 +45,7 @@ def powered(
         usable: Whether the model's weight may differ from 0, shape (...).
 
     Returns:
-        The estimate and its interval; the weight is 0 where the model isn't used.
+        The estimate, its interval and the model's weight, which is 0 where the model isn't used.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = np.nan_to_num(covariance / variance, posinf=0.0, neginf=0.0)

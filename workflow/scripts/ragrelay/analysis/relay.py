@@ -163,13 +163,13 @@ def relay(
     to ``high`` contains each slope b for which the same test doesn't reject that xp - b xx has mean 0 (Fieller 1954).
     In ``adjusted`` rows, three coefficients are fitted, so the variance is multiplied by f = (n - 1) / (n - 3), and
     Student's t has (n - 1) / f degrees of freedom. For several pairs, f is the mean of the pairs' factors, weighted by
-    sum xx. The verdict is based on the interval. It is ``too few queries``, with a ``reason``, if the interval is
-    unbounded, n_eff is below 6, n is below 12 or, in ``adjusted`` rows, there are fewer degrees of freedom than with 20
-    queries. If queries form ``clusters``, n_eff, tests, intervals and limits are based on sums over clusters.
+    sum xx. The verdict is based on the interval. The verdict is ``too few queries``, with a ``reason``, if the interval
+    is unbounded, n_eff is below 6, n is below 12 or, in ``adjusted`` rows, there are fewer degrees of freedom than with
+    20 queries. If queries form ``clusters``, n_eff, tests, intervals and limits are based on sums over clusters.
 
-    r_corrected is r, corrected for the variation between seeds (Spearman 1904). It equals r / sqrt(reliability), where
-    reliability = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A and
-    B, divided by the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression.
+    ``r_corrected`` is r, corrected for the variation between seeds (Spearman 1904). It equals r / sqrt(reliability),
+    where reliability = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A
+    and B, divided by the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression.
     Queries with fewer than two seeds get the other queries' mean variance. The slope needs no such correction.
     """
     rows = [
@@ -309,7 +309,7 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
-    """Yield each pair of rankings (indexes) and its sums (0 if fewer than 5 queries have different contexts)."""
+    """Yield each pair of rankings (indexes) and the pair's sums (0 if fewer than 5 queries have different contexts)."""
     for first, second, differs, known, design, residuals in pairs(cell, adjusted):
         sums, noise, compared = np.zeros((3, len(differs))), np.nan, int(known.sum())
         if design is not None and residuals is not None:
@@ -328,7 +328,7 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 
 
 def seed_noise(by_seed: Array, design: Array) -> float:
-    """Estimate how much variation between seeds adds to a residual sum of squares; NaN if no query has two seeds.
+    """Estimate how much variation between seeds adds to a residual sum of squares, or NaN if no query has two seeds.
 
     These residuals come from regressing each query's mean over seeds of ``by_seed`` (S, n) on ``design`` (n, d).
     """
@@ -494,8 +494,8 @@ def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
 def deciding(rows: Sequence[Row]) -> list[Row]:
     """Return the rows that determine a cell's conclusion on relay (see ``answer_of``).
 
-    Returns the first of the following groups that isn't empty: rows with too few queries; undecided rows; if both
-    slopes are below zero, rows whose p-value isn't below REVERSED; all rows.
+    Returns the first of these groups that isn't empty: rows with too few queries; undecided rows; rows whose p-value
+    isn't below REVERSED (if both slopes are below zero); all rows.
     """
     doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]
     for some in ([row for row in rows if row["verdict"] == word] for word in (TOO_FEW, UNDECIDED)):

@@ -124,7 +124,7 @@ def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
 
 
 def mean_use(table: pl.DataFrame) -> pl.DataFrame:
-    """Average context_use and text_change over seeds, per ordering, k and qid; null if no seed has a value."""
+    """Average context_use and text_change over seeds, per ordering, k and qid, with null where no seed has a value."""
     return (
         table.sort("ordering", "k", "qid", "seed")
         .group_by("ordering", "k", "qid", maintain_order=True)

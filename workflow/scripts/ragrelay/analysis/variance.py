@@ -59,9 +59,9 @@ def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
     """Estimate how much of P's variance comes from queries and how much from seeds, with one row (``SCHEMA``) per cell.
 
     ``scores`` maps each retriever, including ``zeroshot``, to a scores file. The model is P_qs = mean + query_q +
-    noise_qs, where a query's seeds are independent draws from the LLM. If all queries have equally many seeds,
+    noise_qs, where a query's seeds are independent draws from the LLM. If all queries have the same number of seeds,
     variance_seeds is the mean square within queries, and variance_queries is (mean square between - within) / seeds, or
-    0 if that is negative (Searle, Casella and McCulloch 1992, ch. 3). Otherwise, both variances are estimated by
+    0 if this is negative (Searle, Casella and McCulloch 1992, ch. 3). Otherwise, both variances are estimated by
     restricted maximum likelihood. The reliability is ICC(1, s) = variance_queries / (variance_queries + variance_seeds
     / s) (Shrout and Fleiss 1979), where s is n_seeds, the harmonic mean of the queries' numbers of seeds. The 95%
     interval for the reliability is exact for normal data, even if the numbers of seeds differ (Wald 1947). Queries with

@@ -71,7 +71,7 @@ def of_difference(differences: Array, low: float | None, high: float | None, mar
 
 
 def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on a mean difference with the interval ``low`` to ``high``; undecided if there is no interval.
+    """Return the verdict on a mean difference with the interval ``low`` to ``high``, or undecided without an interval.
 
     If the interval excludes zero, the verdict is better or worse: by more than the margin if the interval lies beyond
     the margin, and by less than the margin if the interval lies between zero and the margin. If the interval contains

@@ -131,7 +131,7 @@ def suggested_model(language: str) -> str:
 
 
 def suggested_layer(model: str) -> int:
-    """Return the default layer for ``model``. Raises InputError for a model without a default layer."""
+    """Return the default layer for ``model``. Raises InputError if the model has no default layer."""
     if model not in LAYERS:
         raise InputError("num_layers", f"none, and {model} has no default", "the layer whose embeddings are compared")
     return LAYERS[model]

@@ -76,9 +76,9 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Compute AUROC (for gain) and sMARE (for every target) for each predictor in each cell.
 
     Returns the columns in COLUMNS except STUDY_PART. AUROC is computed as in DeLong, DeLong and Clarke-Pearson (1988);
-    its interval uses Student's t on the logit scale, and its p-value is from the Mann-Whitney test. sMARE is computed
-    as in Faggioli et al. (2022), with a t interval over queries; random ranks would give (1 - 1 / n^2) / 3. Holm's
-    correction covers all predictors, separately for each cell, target and statistic.
+    its interval uses Student's t on the logit scale, and its p-value comes from the Mann-Whitney test. sMARE is
+    computed as in Faggioli et al. (2022), with a t interval over queries; random ranks would give (1 - 1 / n^2) / 3.
+    Holm's correction covers all predictors, separately for each cell, target and statistic.
     """
     rows = []
     for cell in cells:

@@ -109,8 +109,8 @@ def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
     """Compute each policy's regret against the oracle, and compare predicted choices with the best fixed option.
 
     Returns the columns in POLICIES_COLUMNS except STUDY_PART. Each option's P, or the gain if the choice is between
-    context and no context, is predicted by ridge regressions on the predictors available before generation, fitted on
-    other folds of queries. The best fixed option is chosen on the evaluated queries, which favours this option.
+    context and no context, is predicted by ridge regressions that use predictors available before generation and are
+    fitted on other folds of queries. The best fixed option is chosen on the evaluated queries, which favours it.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):

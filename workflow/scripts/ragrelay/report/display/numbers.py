@@ -10,7 +10,7 @@ MOST_DIGITS, ROUNDING = 6, 1e-9
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format ``value`` with ``digits`` decimals; return a dash if ``value`` is None, NaN or infinite."""
+    """Format ``value`` with ``digits`` decimals, or return a dash if ``value`` is None, NaN or infinite."""
     if value is None or not math.isfinite(value):
         return MISSING
     text = f"{abs(value):,.{digits}f}"
@@ -25,7 +25,7 @@ def decimals(numbers: Iterable[float | None], digits: int, apart: float = 0.0) -
 
 
 def interval(low: float | None, high: float | None, digits: int = 3) -> str:
-    """Format the interval ``[low, high]`` with ``digits`` or more decimals; return a dash if an end is missing."""
+    """Format the interval ``[low, high]`` with ``digits`` or more decimals, or return a dash if an end is missing."""
     if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return MISSING
     return "[{}, {}]".format(*(number(end, decimals((low, high), digits)) for end in (low, high)))
@@ -39,7 +39,7 @@ def with_interval(value: float | None, low: float | None, high: float | None, di
 
 
 def p_value(value: float | None) -> str:
-    """Format a p-value with three decimals or as ``<0.001``; return a dash for a missing value."""
+    """Format a p-value with three decimals or as ``<0.001``, or return a dash for a missing value."""
     if value is None or not math.isfinite(value):
         return MISSING
     return "<0.001" if value < 0.001 else f"{value:.3f}"

@@ -6,7 +6,7 @@ import json
 def script_json(value: object) -> str:
     """Return JSON without ``<``, which could end a script element, and without JavaScript's line separators.
 
-    Raises ValueError for a number that JSON can't represent, such as NaN.
+    Raises ValueError if JSON can't represent a number, such as NaN.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
