@@ -154,7 +154,7 @@ class Annex:
 
     @property
     def files(self) -> Any:
-        """The annex's module ``files``, which declares files other than figures and tables, or None."""
+        """The annex's module ``files`` (for files other than figures and tables), or None if there is none."""
         return self._module("files")
 
     @property
@@ -183,7 +183,7 @@ class Annex:
             study: The study.
 
         Returns:
-            One mapping from wildcards to values for each job of the rule; an empty list if ``shown`` isn't set.
+            One mapping from wildcards to values for each job of the rule, or an empty list if ``shown`` isn't set.
         """
         return list(self.of_rules(study).sections) if self.shown else []
 

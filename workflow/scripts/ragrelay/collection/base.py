@@ -35,7 +35,7 @@ class Collection(ABC):
         """Read the relevance judgements.
 
         Returns:
-            Columns qid, docno and label, one row per judged pair of query and passage.
+            A table (qid, docno, label) with one row per judged query-passage pair.
         """
 
     @abstractmethod

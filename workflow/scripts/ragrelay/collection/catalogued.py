@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def is_catalogued(dataset_id: str) -> bool:
-    """Return whether ir_datasets has a dataset ``dataset_id``, without downloading anything."""
+    """Return whether ir_datasets contains the dataset ``dataset_id``, without downloading anything."""
     import ir_datasets
 
     try:

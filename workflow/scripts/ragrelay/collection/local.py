@@ -170,7 +170,7 @@ def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, in
 def read_qrels(path: Path) -> pl.DataFrame:
     """Read qid, docno and label from a TREC qrels file (qid, iteration, docno, label), in the file's order.
 
-    Raises InputError for the first line that is malformed or repeats a query and passage, and for an empty file.
+    Raises InputError for the first line that is malformed or repeats a query-passage pair, and for an empty file.
     """
     rows: list[tuple[str, str, int]] = []
     seen: dict[tuple[str, str], int] = {}

@@ -88,7 +88,7 @@ def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> 
 
 
 def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
-    """Count queries with a word that the tokenizer cuts (keys what, count); return [] unless many words are cut."""
+    """Count the queries with words that the tokenizer cuts (keys what, count). Returns [] unless many words are cut."""
     if shares(queries, tokens).cut <= MOST_LOST:
         return []
     count = sum(shares([query], tokens).cut > 0 for query in queries)

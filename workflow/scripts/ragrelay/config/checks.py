@@ -41,7 +41,7 @@ def expanded(key: str, path: str) -> str:
 
 
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
-    """Raise InputError if Snakemake would create a folder named ``~`` or ``$HOME``, or if a file blocks a folder.
+    """Raise InputError if Snakemake would create a folder named ``~`` or ``$HOME``, or if a file is in the way.
 
     ``paths``: folders that replace the defaults for results and logs. ``folder``: the base folder for relative paths.
     """

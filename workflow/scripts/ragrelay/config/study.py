@@ -1,4 +1,4 @@
-"""Validate a study: check that the grid's names and the catalogue's entries fit together."""
+"""Validate a study: check that the grid and the catalogue entries are consistent."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -239,7 +239,7 @@ class Study(CheckedStudy):
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
     def selected(self) -> dict[str, Any]:
-        """Reduce the configuration to the keys that affect results and the catalogue entries that the study uses.
+        """Reduce the configuration to the keys that affect results and to the catalogue entries that the study uses.
 
         Returns:
             The reduced configuration.

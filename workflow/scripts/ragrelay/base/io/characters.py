@@ -79,7 +79,7 @@ def check_text(place: str, text: str) -> None:
 
 
 def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> None:
-    """Raise InputError if a query has a control character that matches ``refused``; engines may reject such queries."""
+    """Raise InputError if a query contains a character that matches ``refused``; engines may reject such queries."""
     if control := refused.search(text):
         found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
         raise InputError(place, found, "a query without control characters")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 Key = dict[str, Any]
-"""Values by wildcard. Values of ``k`` and ``seed`` are integers, all others are strings."""
+"""Values by wildcard. Values of ``k`` and ``seed`` are integers; all others are strings."""
 NUMBERS = ("k", "seed")
 WILDCARD = re.compile(r"\{(\w+)\}")
 
@@ -25,7 +25,7 @@ class KeyedFiles:
 
     @property
     def keyed(self) -> list[tuple[Key, Path]]:
-        """The paths, as pairs (wildcard values, path). ``k`` and ``seed`` are integers, all others are strings.
+        """The paths, as pairs (wildcard values, path). ``k`` and ``seed`` are integers; all others are strings.
 
         Raises:
             ValueError: A path doesn't match the pattern.

@@ -34,7 +34,7 @@ FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_lla
 
 
 def is_local(model: str, folder: Path = Path()) -> bool:
-    """Return whether ``model`` is a local folder or GGUF file: an existing path, or a string that can't be a hub id.
+    """Return whether ``model`` is a local folder or GGUF file: the path exists, or it can't be a hub id.
 
     Hub ids have the form ``name`` or ``owner/name``, or ``owner/name/file.gguf`` for GGUF files.
     """
@@ -179,9 +179,9 @@ def model_identity(
 ) -> str:
     """Return a model's identity: ``hub-id@revision``, or a hash of a local folder's files or of a GGUF file.
 
-    Because hashing tens of gigabytes at every start would be slow, file hashes are stored in ``<cache_dir>/hashes/``
-    (if ``cache_dir`` is given) by path, size and modification time. Raises InputError if a ``tokenizer.json`` without a
-    stored hash is invalid.
+    Because hashing tens of gigabytes at every start would be slow, file hashes are stored by path, size and
+    modification time in ``<cache_dir>/hashes/`` (if ``cache_dir`` is given). Raises InputError if a ``tokenizer.json``
+    without a stored hash is invalid.
     """
     path = local_path(model, folder)
     if path is None:

@@ -38,7 +38,7 @@ def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
     """Return a TREC RAG record's qid, answer, retriever (the run_id), docnos and cited_sentences.
 
     The answer consists of the joined sentences. ``docnos`` are the cited references, in the record's order. Each of the
-    ``cited_sentences`` has a text and the docnos that the sentence cites (citations). If nothing is cited, docnos and
+    ``cited_sentences`` has the keys text and citations (the docnos that it cites). If nothing is cited, docnos and
     cited_sentences are None. Raises InputError (at ``place``) if the record is malformed.
     """
     about = {**record, **_metadata(record)}

@@ -19,7 +19,7 @@ EXPECTED = '{"qid": ..., "docid": ..., "nuggets": [{"text": ..., "assignment": "
 def read_nuggetizer(path: Path) -> pl.DataFrame:
     """Read a JSON Lines file with one line per query and passage. Each nugget's text is the name of a subtopic.
 
-    Raises InputError for the first line that is malformed or repeats a query and passage, and for a file without
+    Raises InputError for the first line that is malformed or repeats a query-passage pair, and for a file without
     nuggets.
     """
     rows, seen = list[tuple[str, str, str, int]](), dict[tuple[str, str], int]()

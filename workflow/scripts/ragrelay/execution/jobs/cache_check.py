@@ -13,7 +13,7 @@ HASHED = ("indexes", "models", "references")
 
 
 def check_cache(cache_dir: Path) -> Iterator[str]:
-    """Read every byte in the cache, and yield a line with advice for each damaged or left-over file or folder.
+    """Read every byte in the cache, and yield a line with advice for each damaged or leftover file or folder.
 
     If the cache stores the hash of a file outside the cache, that file is read too, unless it changed after hashing.
     Cached files that an older version stored without hashes are hashed now.

@@ -9,8 +9,8 @@ Module and file names don't affect the digest, because each name that is importe
 by a hash of its definition, including the definition's dependencies. Code can therefore move between modules, and
 modules can be renamed or split. Definitions that depend on each other are hashed together.
 
-If it is unclear what will run, the digest includes too much rather than too little. For an imported module, the digest
-includes all statements except definitions (calls, conditions, registrations, unknown decorators) and all code that
+If it is unclear what will run, the digest includes too much rather than too little. In an imported module, everything
+except definitions is included (calls, conditions, registrations, unknown decorators), and so is all code that
 definitions call during the import. A module is included completely if it is used as a value, lacks the requested name,
 or is imported dynamically, such as a retriever's module. A class is always included completely. A string is treated as
 a name if it equals a definition's name in the same module, a module's full name, or ``module:CONSTANT``.

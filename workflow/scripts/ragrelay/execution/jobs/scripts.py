@@ -1,4 +1,4 @@
-"""Run a script with a log file, and end with a one-line error if users can correct the cause."""
+"""Run a job's script with a log file, and end the job with a one-line error if users can correct the cause."""
 
 import contextlib
 import ctypes

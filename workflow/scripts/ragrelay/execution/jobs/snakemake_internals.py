@@ -590,7 +590,7 @@ def output_patterns(workflow: Workflow) -> list[str]:
 
 
 def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
-    """For each rule with a log and outputs, return a regular expression for the log, and the output patterns."""
+    """Return, for each rule with a log and outputs, a regular expression for the log and the output patterns."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 

@@ -9,7 +9,7 @@ from ragrelay.base.errors import InputError
 
 
 def check_ends(paths: Iterable[str]) -> None:
-    """Raise InputError if a CSV file ends in mid-line, because readers would pad the last row with empty fields."""
+    """Raise InputError if a CSV file ends mid-line, because readers would pad the last row with empty fields."""
     for path in paths:
         if path.endswith(".csv"):
             with Path(path).open("rb") as file:

@@ -262,8 +262,8 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
     """Return the rows of the plan that describe questions. All shards of a job share a row.
 
-    Rows have rule, question, dataset (or set of claims), generator, retriever, counts (the jobs' count files) and parts
-    (per job, each part's files, settings and wildcards). ``fill`` turns result paths into paths on disk.
+    The keys are rule, question, dataset (or set of claims), generator, retriever, counts (the jobs' count files) and
+    parts (per job, each part's files, settings and wildcards). ``fill`` turns result paths into paths on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:

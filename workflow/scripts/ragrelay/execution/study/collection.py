@@ -91,7 +91,7 @@ class CollectionStage:
         return [files.subtopics.at(dataset=dataset)] if self.subtopic_measures else []
 
     def subtopic_level(self, dataset: str) -> int:
-        """Return the lowest subtopic label that counts as relevant: 1 if subtopics come from a separate file."""
+        """Return the lowest subtopic label that counts as relevant (1 if subtopics come from a separate file)."""
         return self.lowest_grade(dataset) if self.subtopics(dataset) in (True, HOPS) else 1
 
     @functools.cached_property
