@@ -30,7 +30,7 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
 }
 """The function that computes each characteristic from claim and evidence; lengths are in characters."""
 VERDICTS = {"true": 5, "half true": 4, "false": 1}
-"""The number for each fact-checker's verdict, from Hagström et al. (``VERDICT_NUM_MAP``); other verdicts have none."""
+"""The number for each fact-checker's verdict, from Hagström et al. (``VERDICT_NUM_MAP``); others have no number."""
 
 
 def describe_claims(

@@ -36,7 +36,7 @@ def report_acu(
     """Write the claims page of the study ``name``; styles and scripts are read from the folder of ``template``.
 
     ``notices``: facts about the generators that readers need to know. ``beside``: sections of other annexes, keyed by
-    template; each value is the annex's module ``page_part`` and the data returned by that module's ``read``.
+    template; each value is a pair of the annex's module ``page_part`` and the data returned by that module's ``read``.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)

@@ -37,7 +37,7 @@ class ClaimTemplate:
     system: str = ""
     """The chat's system message, without placeholders."""
     words_with_evidence: tuple[str, ...] = ()
-    """The words that ``with_evidence`` asks for instead of True, None and False; empty if it asks for those."""
+    """The label words that ``with_evidence`` asks for; empty if these are True, None and False."""
 
     def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
         """Return the prompt for ``claim``. The prompt contains ``evidence`` unless ``evidence`` is None."""

@@ -21,7 +21,7 @@ KEYS: dict[str, Any] = {
     "prompt_id": pl.String,
     "continuation": pl.String,
 }
-"""One row per pair of claim and evidence, template, prompt with or without evidence, and word; a word that may begin
+"""One row per claim-evidence pair, template, prompt (with or without evidence) and word; a word that may begin
 with either of two tokens has two rows. The row for the evidence's own likelihood has no template and no word."""
 
 

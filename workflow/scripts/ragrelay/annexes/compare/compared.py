@@ -20,7 +20,7 @@ class Compared:
     queries: pl.DataFrame
     tests: pl.DataFrame
     left_out: Sequence[tuple[str, str]] = ()
-    """Retrievers that only one study has, each with that study's side: before or after."""
+    """Retrievers that only one study contains, each with the study's side (before or after)."""
     changed: Mapping[str, int] = field(default_factory=dict)
     """Numbers of queries whose text, judgements or gold answers differ between studies; such queries have no rows."""
     clusters: int = 0

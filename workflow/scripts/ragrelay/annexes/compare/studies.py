@@ -16,7 +16,7 @@ from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, tex
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
-"""A scorer's keys that don't affect the meaning of P and utility; scorers that differ in others can't be compared."""
+"""A scorer's keys that don't affect the meaning of P and utility; all other keys must be equal for a comparison."""
 COLUMNS = {
     **SIDES,
     **CELL_OF_BOTH,
@@ -166,7 +166,7 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
 
 
 def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
-    """Return the reference sets in both studies, most lenient first. Raises InputError if the grades' labels differ."""
+    """Return the studies' common reference sets, most lenient first. Raises InputError if the grades' labels differ."""
     if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
         return [references]
     labels, labels_after = (
@@ -185,8 +185,8 @@ def paired_queries(
 ) -> pl.DataFrame:
     """Pair each query's values from both studies in every common cell (columns COLUMNS without SIDES).
 
-    The quantities are ``p``, ``utility``, and the retrieval measures in both studies, such as ``nDCG@k``. A value is
-    null if the query has no value in that study.
+    The quantities are ``p``, ``utility``, and the retrieval measures common to both studies, such as ``nDCG@k``. A
+    value is null if the query has no value in that study.
     """
     queries = [
         _table(study, f"{name}/collection/queries.parquet").select("qid", "query")

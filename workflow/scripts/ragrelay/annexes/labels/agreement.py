@@ -66,7 +66,7 @@ class Scale(NamedTuple):
     """The scale of a source's labels."""
 
     relevant: float
-    """The lowest label that means relevant."""
+    """The lowest label that counts as relevant."""
     graded: bool
     """Whether the labels are grades, which may be above 1."""
     judge: bool
@@ -185,7 +185,7 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 
 
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, object]:
-    """Compute Kendall's tau-b between the retrievers' means in two tables (queries, retrievers), and its interval.
+    """Compute Kendall's tau-b, with an interval, between the retrievers' means in two tables (queries, retrievers).
 
     The interval describes tau for these queries and similar retrievers, so the sampling units are retrievers (see
     analysis.orders). Resampling queries would add sampling noise to the means a second time, and would ignore that the

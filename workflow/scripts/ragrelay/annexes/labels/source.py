@@ -97,7 +97,7 @@ class AnnotationSource(Kind):
     signed: ClassVar[bool] = False
     """Whether labels may be negative; nDCG counts negative labels as 0."""
     relevant_from: ClassVar[float] = 0.5
-    """The lowest label that means relevant, for labels that aren't integers."""
+    """The lowest label that counts as relevant, for labels that aren't integers."""
 
     def parts(self, name: str) -> list[str]:
         """List the sources whose labels this source uses.

@@ -26,7 +26,7 @@ class MeasureComparison:
         return [{name: section[name] for name in NAMES} for section in sections]  # type: ignore[literal-required]
 
     def parts(self, scorer: str) -> list[StudyFile]:
-        """Return a panel's tables of measure pairs that leave out one judge, or an empty list for other scorers."""
+        """Return a panel's tables of measure pairs, each computed without one judge; empty for other scorers."""
         return [RESULT_TABLES[1].file.at(scorer=part) for part in self.study.scoring.parts.get(scorer, ())]
 
     @functools.cached_property

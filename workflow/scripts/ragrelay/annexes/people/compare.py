@@ -15,7 +15,7 @@ from ragrelay.scoring.filed_scores import generated
 from ragrelay.scoring.score_files import ANSWER, mean_scores, of_answers
 
 UNNAMED = "nobody named"
-"""The name used for the assessor of scores that don't name an assessor."""
+"""The name used if a score doesn't name its assessor."""
 
 
 def answers_of(files: KeyedFiles) -> pl.DataFrame:

@@ -46,11 +46,11 @@ def drawn(
 
     ``answers`` has columns score_files.ANSWER and answer; ``scored`` contains the scores so far (columns
     score_files.ROWS). ``of``: the cells to draw from (columns SYSTEM). Answers are drawn so that the cells end up with
-    equal numbers of scores. Within a cell, the draw prefers queries with the fewest scores in the cell, then with the
-    most scores in the generator's other cells (so that answers to the same query can be compared), and then with the
-    fewest scores overall. Ties are broken by a hash that depends on ``seed``, so all answers in a cell are equally
-    likely to be drawn if the existing scores also belong to random answers. Raises InputError if a cell's existing
-    scores were drawn with different probabilities.
+    equal numbers of scores. Within a cell, the draw prefers queries with the fewest scores in the cell, then queries
+    with the most scores in the generator's other cells (so that answers to the same query can be compared), then
+    queries with the fewest scores overall. Ties are broken by a hash that depends on ``seed``, so all answers in a cell
+    are equally likely to be drawn if the existing scores also belong to random answers. Raises InputError if a cell's
+    existing scores were drawn with different probabilities.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -136,7 +136,7 @@ def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int)
 WIDTHS = (0.2, 0.15, 0.1, 0.05)
 """Half widths of intervals; for each of these, the plan states how many human scores are needed."""
 ASSUMED_SD = 0.35
-"""Standard deviation of human scores (0 to 1) assumed while there are few scores; that of grades is 0.3 to 0.5."""
+"""Standard deviation of human scores (0 to 1) assumed while there are few scores; 0.3 to 0.5 for grades."""
 KNOWN_FROM = 10
 
 

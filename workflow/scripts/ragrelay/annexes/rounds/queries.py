@@ -8,7 +8,7 @@ from ragrelay.base.vocabulary.columns import QID, SEED, Column, schema_of, text
 
 STATE = ["qid", "seed"]
 NEXT = "next_query"
-"""The name used instead of a retriever's in the paths of requests for the next query and of their replies."""
+"""Replaces the retriever's name in the paths of requests for the next query and of the replies."""
 COLUMNS = {
     "qid": QID,
     "seed": SEED,

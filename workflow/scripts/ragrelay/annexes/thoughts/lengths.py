@@ -34,7 +34,7 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, UNFINISHED
 
 MORE, FEWER = "more", "fewer"
-"""Verdicts on a mean difference in tokens; the undecided verdicts are those of gains."""
+"""Verdicts on a mean difference in tokens; undecided verdicts are worded as for gains."""
 WORDS = {BETTER: MORE, WORSE: FEWER}
 OF_CONTEXT = list(CONTEXT_COLUMNS)
 WORDS_FROM = 36
