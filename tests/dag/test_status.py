@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.support.hostile_text import CODES, only_text
 from tests.support.sandbox import Sandbox
 
-BEGUN = "2025-03-01 12:00:00,000 INFO ragrelay.generation.job: 32 answers asked for, 8 cached, 24 to make\n"
+BEGUN = "2025-03-01 12:00:00,000 INFO ragrelay.generation.job: 32 answers needed, 8 cached, 24 to generate\n"
 FAILED = "2025-03-01 12:00:00,000 ERROR root: small/passages.jsonl, line 2: found a number; expected an object\n"
 TRACE = FAILED + f"Traceback (most recent call last):\n\x1b[31mValueError: {CODES}\n"
 

@@ -155,8 +155,8 @@ class Attempt(NamedTuple):
 
 def attempt(log: Path) -> Attempt:
     """What the last start of a generation job in ``log`` logged."""
-    [*_, start] = re.split(r"(?=\b\d+ answers asked for, \d+ cached)", log.read_text())
-    cached = re.search(r"asked for, (\d+) cached", start)
+    [*_, start] = re.split(r"(?=\b\d+ answers needed, \d+ cached)", log.read_text())
+    cached = re.search(r"needed, (\d+) cached", start)
     made = re.findall(r"(\d+) of \d+ answers made", start)
     assert cached, f"no attempt in {log}"
     return Attempt(int(cached[1]), int(made[-1]) if made else 0)

@@ -175,7 +175,7 @@ def test_conflictqa(tmp_path: Path) -> None:
 
 def test_only_records_of_two_statements_have_rivals(tmp_path: Path) -> None:
     entry = written(tmp_path / "claims.jsonl", [ROW]) | {"rivals": True}
-    expected = "x.rivals': found true with format druid; expected format one of conflictqa, counterfact"
+    expected = "x.rivals': found true with format druid; expected format conflictqa or counterfact"
     with pytest.raises(InputError, match=re.escape(expected)):
         CLAIM_KINDS.of(entry).check("config key 'claims.x", SimpleNamespace(folder=tmp_path))
 

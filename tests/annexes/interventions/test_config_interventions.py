@@ -69,10 +69,10 @@ def test_contexts_whose_texts_a_processor_changes_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (swap(retrievers=["bm52"]), "interventions.swap.retrievers': found 'bm52'; expected one of .*'bm25'"),
+        (swap(retrievers=["bm52"]), "swap.retrievers': found 'bm52'; expected a retriever in grid.*'bm25'"),
         (swap(retrievers=[]), "interventions.swap.retrievers': found .*; expected at least 1"),
-        (swap(k=[4]), "interventions.swap.k': found 4; expected one of 1, 2, 5 in grid.k"),
-        (swap(ordering="random"), "interventions.swap.ordering': found 'random'; expected one of descending, asc"),
+        (swap(k=[4]), "interventions.swap.k': found 4; expected a k in grid.k: one of 1, 2, 5"),
+        (swap(ordering="random"), "interventions.swap.ordering': found 'random'; expected an ordering in grid"),
         (swap(max_label=2), "interventions.swap.max_label': found 2; expected less than 2, the lowest grade of demo"),
         (swap(places="middle"), "interventions.swap.places': found 'middle'; expected one of each, ends, first, last"),
         (swap(draws=0), "interventions.swap.draws': found 0; expected"),

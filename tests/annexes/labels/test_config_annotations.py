@@ -53,7 +53,7 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
         ({"annotation_depth": 60}, "annotation_depth': found 60; expected at most context_depth = 50"),
         (
             {"annotations": {"erag": {"kind": "erag", "scorer": "bleu"}}},
-            "erag.scorer': found 'bleu'; expected one of minilm in grid.scorers",
+            "erag.scorer': found 'bleu'; expected a scorer in grid.scorers: minilm",
         ),
         ({"grid": {"scorers": ["length"]}}, "erag.scorer': found scorer 'length' of kind length"),
         ({"grid": {"annotations": ["containment"]}}, "no answers.jsonl .* which annotations.containment reads"),
@@ -87,8 +87,8 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
                 "annotations": {"llm": {"kind": "llm", "generator": "judge"}},
                 "generators": {"judge": {**JUDGE, "thinking": ["<think>", "</think>"]}},
             },
-            r"annotations.llm.generator': found a reasoning model .*expected thinking turned off .*"
-            r"\{enable_thinking: false\}\) and key thinking: none, or another judge",
+            r"annotations.llm.generator': found a reasoning model .*expected chat_template_kwargs: "
+            r"\{enable_thinking: false\} \(or the model's equivalent\) and thinking: none, or another judge",
         ),
         ({"annotations": {"erag": {"kind": "erag", "threshold": 0}}}, "erag.threshold': found 0.*expected more than 0"),
     ],

@@ -111,8 +111,8 @@ def test_a_passage_that_helps_counts_as_relevant_beside_peoples_labels(files: La
 @pytest.mark.parametrize(
     ("keys", "grid", "message"),
     [
-        ({"intervention": "swap"}, {}, "helps.intervention': found 'swap'; expected one of out in interventions"),
-        ({"k": 4}, {}, "annotations.helps.k': found 4; expected one of 1, 2, 5 in interventions.out"),
+        ({"intervention": "swap"}, {}, "intervention': found 'swap'; expected an intervention of kind leave_out: out"),
+        ({"k": 4}, {}, "annotations.helps.k': found 4; expected a k of intervention out: one of 1, 2, 5"),
         ({}, {"k": [1, 2]}, "grid.k': found 1, 2; expected a k of at least 2 and less than 2, the k of interv"),
         ({"k": 2}, {}, "annotations.helps.k': found 2; expected"),
     ],
@@ -132,7 +132,7 @@ def test_what_cannot_work_is_refused(
 def test_a_study_without_interventions_has_no_such_labels(config: dict[str, Any], tmp_path: Path) -> None:
     config["annotations"] = {"helps": SOURCE}
     config["grid"]["annotations"] = ["helps"]
-    with pytest.raises(InputError, match=r"helps.intervention': found 'out'; expected one of kind leave_out"):
+    with pytest.raises(InputError, match="found 'out'; expected an intervention of kind leave_out, but there is none"):
         study_of(config, tmp_path)
 
 

@@ -55,7 +55,7 @@ def test_the_figure_shows_the_means_of_the_table(finished: Sandbox) -> None:
 
 def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
     study = ragrelay.open(finished.results)
-    with pytest.raises(InputError, match="scorer: found 'minlm'; expected one of minilm"):
+    with pytest.raises(InputError, match="scorer: found 'minlm'; expected minilm"):
         study.answer(scorer="minlm")
     names = ", ".join(study.tables())
     for name, found, hint in (
@@ -105,7 +105,7 @@ def test_the_crate(copied: Callable[[], Sandbox]) -> None:
     for name, entity in parts.items():
         content = (twin.results / name).read_bytes()
         assert entity["contentSize"] == str(len(content)) and entity["sha256"] == hashlib.sha256(content).hexdigest()
-    assert parts["report/index.html"]["description"] == "the page of the study; written by the rule write_page"
+    assert parts["report/index.html"]["description"] == "the study's page; written by the rule write_page"
     (run,) = (entity for entity in crate.contextual_entities if entity.type == "CreateAction")
     assert {one.id for one in run["result"]} == set(parts)
     assert {"#ragrelay", "#snakemake", "#polars"} <= {one.id for one in run["instrument"]}

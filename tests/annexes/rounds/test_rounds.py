@@ -244,10 +244,10 @@ def refused(measures: tuple[str, ...] = ("nDCG",), **keys: Any) -> str:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"k": 5}, "config key 'rounds.k': found 5; expected one of 1, 2 from the grid"),
-        ({"measure": "RR"}, "config key 'rounds.measure': found 'RR'; expected one of nDCG from the grid"),
+        ({"k": 5}, "config key 'rounds.k': found 5; expected a value in the grid: 1 or 2"),
+        ({"measure": "RR"}, "config key 'rounds.measure': found 'RR'; expected a value in the grid: nDCG"),
         ({"measures": ("StRecall", "nDCG")}, "'rounds.measure': found 'StRecall', a measure of subtopics; expected"),
-        ({"retrievers": ["nrel"]}, "config key 'rounds.retrievers': found 'nrel'; expected one of bm25, dense"),
+        ({"retrievers": ["nrel"]}, "rounds.retrievers': found 'nrel'; expected a value in the grid: one of bm25,"),
         ({"retrievers": ["bm25"]}, "found 'bm25', the reference itself; expected other retrievers"),
         ({"retrievers": ["rel"]}, "found 'rel', which the judgements choose; expected a retriever that searches"),
         ({"reference": "own"}, "config key 'rounds.reference': found 'own', whose run file has no results for queries"),

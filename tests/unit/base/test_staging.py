@@ -85,7 +85,7 @@ def test_without_room_or_variable_the_model_is_read_where_it_is(
         assert "0 MiB free" in caplog.text and not copies(node)
         patched.delenv("NODES_OWN")
         assert staged_model(str(model), None) == str(model)
-        assert "$NODES_OWN is not set here" in caplog.text
+        assert "$NODES_OWN isn't set here" in caplog.text
     monkeypatch.delenv(VARIABLE)
     assert staged_model(str(model), None) == str(model) and not copies(node)
 

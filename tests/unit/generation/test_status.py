@@ -26,7 +26,7 @@ def shard(folder: Path, retriever: str, *lines: str, number: int = 0, receipt: d
     return Shard("demo", "lm", retriever, "generate_answers", str(made), str(log))
 
 
-BEGUN = record(5, "500 answers asked for, 100 cached, 400 to make")
+BEGUN = record(5, "500 answers needed, 100 cached, 400 to generate")
 
 
 def test_states_counts_and_rates(tmp_path: Path) -> None:
@@ -92,8 +92,8 @@ def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
 
 def test_a_question_counts_part_by_part(tmp_path: Path) -> None:
     """Each part that the last start has begun counts; the receipt has them all."""
-    killed = record(9, "part 1 of 3: small lm bm25") + record(8, "90 likelihoods asked for, 0 cached, 90 to make")
-    first = record(7, "part 1 of 3: small lm bm25") + record(6, "30 likelihoods asked for, 10 cached, 20 to make")
+    killed = record(9, "part 1 of 3: small lm bm25") + record(8, "90 likelihoods needed, 0 cached, 90 to compute")
+    first = record(7, "part 1 of 3: small lm bm25") + record(6, "30 likelihoods needed, 10 cached, 20 to compute")
     made = record(5, "20 of 20 likelihoods made")
     second = record(4, "part 2 of 3: small lm rel") + record(4, "8 likelihoods asked for, 3 cached, 5 to make")
     third = record(3, "part 3 of 3: small lm nrel") + record(2, "2 likelihoods asked for, 2 cached, 0 to make")

@@ -76,7 +76,7 @@ def test_names_that_become_paths(config: dict[str, Any], tmp_path: Path, place: 
     else:
         config[place][name] = config[place].pop(config["grid"][place][0])
         config["grid"][place][0] = name
-    with pytest.raises(InputError, match="a name of letters, digits"):
+    with pytest.raises(InputError, match="a name of at most 64 letters, digits"):
         study_of(config, tmp_path)
 
 

@@ -171,17 +171,17 @@ def test_two_files_agree_on_a_text(corpus: LocalCollection) -> None:
     [
         (
             {"filler": "unjudged"},
-            "retrievers.d.ranking': found none; expected a retriever, because of filler: unjudged",
+            "retrievers.d.ranking': found no value; expected a retriever, because filler is unjudged",
         ),
         (
             {"filler": "random", "ranking": "bm25"},
-            "retrievers.d.ranking': found 'bm25'; expected none, because of filler: ra",
+            "retrievers.d.ranking': found 'bm25'; expected no value, because filler is ra",
         ),
-        ({"ranking": "bm25"}, "retrievers.d.ranking': found 'bm25'; expected none, because of filler: none"),
+        ({"ranking": "bm25"}, "retrievers.d.ranking': found 'bm25'; expected no value, because filler is n"),
         ({"filler": "unjudged", "ranking": "bm52"}, "retrievers.d.ranking': found 'bm52'; expected one of"),
         ({"filler": "judged"}, "retrievers.d.filler': found 'judged'; expected one of unjudged, random, file, nothing"),
-        ({"filler": "file"}, "retrievers.d.passages': found none; expected a file, because of filler: file"),
-        ({"passages": "p.jsonl"}, "retrievers.d.passages': found 'p.jsonl'; expected none, because of filler: none"),
+        ({"filler": "file"}, "retrievers.d.passages': found no value; expected a file, because filler is file"),
+        ({"passages": "p.jsonl"}, "retrievers.d.passages': found 'p.jsonl'; expected no value, because filler is n"),
         ({"filler": "file", "passages": "no.jsonl"}, "retrievers.d.passages': found no file .*no.jsonl; expected a"),
     ],
 )

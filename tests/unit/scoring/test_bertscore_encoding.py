@@ -232,7 +232,7 @@ def test_references_of_a_cache_made_before_hashes_serve_and_are_named(
     (folder / "hashes.json").unlink()
     scorer = counted_scorer(tmp_path)
     assert scorer.prepare(TEXTS) == receipt
-    assert f"{folder}: has no hashes" in caplog.text
+    assert f"{folder}: an older version stored no hashes" in caplog.text
     assert (folder / "hashes.json").is_file()
 
 

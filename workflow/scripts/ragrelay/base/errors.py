@@ -53,10 +53,13 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
-def one_of(known: Iterable[object], *given: object) -> str:
-    """Return ``one of a, b, c`` for the names in ``known``, plus a hint if a ``given`` name resembles a known name."""
+def one_of(known: Iterable[object], *given: object, what: str = "") -> str:
+    """Return ``what: one of a, b, c``, plus a hint if a ``given`` name resembles a known name."""
     names = [str(name) for name in known]
-    return "one of " + ", ".join(names) + nearest(names, *given)
+    listed = "one of " + ", ".join(names) if len(names) > 2 else " or ".join(names)
+    if what:
+        listed = f"{what}: {listed}" if names else f"{what}, but there is none"
+    return listed + nearest(names, *given)
 
 
 def nearest(known: Iterable[str], *given: object) -> str:

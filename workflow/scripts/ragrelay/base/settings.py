@@ -68,7 +68,7 @@ class Matching:
     def check(self, value: Any) -> Any:
         """Return ``value`` if it matches the pattern, otherwise raise RefusedError."""
         if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
-            raise RefusedError(repr(value) if self.shown else "an unsuitable value (not shown)", self.expected)
+            raise RefusedError(repr(value) if self.shown else "an invalid value (not shown)", self.expected)
         return value
 
 
@@ -131,7 +131,7 @@ ClassName = Annotated[str, CLASS]
 # Names become part of file paths.
 NAME = Matching(
     "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
-    "a name of letters, digits, -, _ and ., at most 64, that starts with a letter or digit",
+    "a name of at most 64 letters, digits, '-', '_' and '.', starting with a letter or digit",
 )
 Name = Annotated[str, NAME]
 """The name of another entry or of a template."""
@@ -141,11 +141,11 @@ PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
 File = Annotated[Text, PATH]
 """A path to a user's file or folder."""
 DATASET_PATH = Matching(
-    r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}", "path of a dataset"
+    r"([^\0{}]|\{dataset\})*", "a path without NUL, and without braces other than {dataset}", "path of a dataset"
 )
 DatasetFile = Annotated[Text, DATASET_PATH]
 """A path in which ``{dataset}`` stands for the dataset's name."""
-Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without NUL", "model")]
+Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id without NUL", "model")]
 """A local folder or a hub id."""
 
 

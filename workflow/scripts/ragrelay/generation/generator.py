@@ -456,5 +456,5 @@ def check_unthinking(place: str, definition: GeneratorEntry, other: str = "judge
         written = json.dumps(marks or AUTO, ensure_ascii=False)
         found = f"a reasoning model (thinking: {written}), whose replies begin with a thought, not with the answer"
         switch = "chat_template_kwargs: {enable_thinking: false}"
-        expected = f"thinking turned off in the model (e.g. with {switch}) and key thinking: none, or another {other}"
+        expected = f"{switch} (or the model's equivalent) and thinking: none, or another {other}"
         raise InputError(place, found, expected)

@@ -42,7 +42,7 @@ MEMORY = (
     "gpu_memory_utilization, or raise the profile's mem_mb or gpu; the job's log has the engine's own words"
 )
 
-BEGUN = "%d answers asked for, %d cached, %d to make"
+BEGUN = "%d answers needed, %d cached, %d to generate"
 NO_MEMORY = re.compile(
     r"out of memory|not enough memory|allocate memory|(?:available|free) memory (?:for|on)|available KV cache memory",
     re.IGNORECASE,

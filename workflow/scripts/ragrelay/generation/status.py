@@ -13,7 +13,7 @@ import polars as pl
 from ragrelay.base.display.printed_tables import printed
 from ragrelay.generation.job_logs import Record, records
 
-BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) (?:cached|held), (\d+) to make")
+BEGAN = re.compile(r"(\d+) \w+ (?:needed|asked for), (\d+) (?:cached|held), (\d+) to (?:generate|compute|make)")
 PART = re.compile(r"part (\d+) of (\d+): .*")
 """The log line that a question's job writes before each part; requests are counted separately for each part."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")

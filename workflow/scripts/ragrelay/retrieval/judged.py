@@ -50,8 +50,8 @@ class Judged(Bringing):
         for key, filler, needed in (("ranking", "unjudged", "a retriever"), ("passages", "file", "a file")):
             value = getattr(self, key)
             if (value is not None) != (self.filler == filler):
-                found, expected = ("none", needed) if value is None else (repr(value), "none")
-                raise InputError(f"{place}.{key}'", found, f"{expected}, because of filler: {self.filler or 'none'}")
+                found, expected = ("no value", needed) if value is None else (repr(value), "no value")
+                raise InputError(f"{place}.{key}'", found, f"{expected}, because filler is {self.filler or 'not set'}")
         super().check(place, study)
 
     def stages(self) -> list[tuple[str, str]]:

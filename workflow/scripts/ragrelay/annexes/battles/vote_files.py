@@ -149,8 +149,8 @@ def read_vote_file(
         {"what": CHANGED, "count": known.height - kept.height},
     ]
     if kept.is_empty():
-        found = f"no vote on two answers of {generator} that are compared"
-        raise InputError(path, found, "the study's qids, cells and retrievers: " + one_of(sorted({*sum(pairs, ())})))
+        found = f"no vote on a pair of {generator}'s answers that this battle compares"
+        raise InputError(path, found, one_of(sorted({*sum(pairs, ())}), what="votes on the study's answers"))
     by = [*KEY, "is_first", "assessor"]
     for row in kept.filter(kept.select(by).is_duplicated()).head(1).iter_rows(named=True):
         found = f"a second vote on qid {row['qid']}, {row['first']} first, {row['second']} second"

@@ -97,7 +97,7 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
     page = Path("report") / "index.html"
     if not (Path(folder) / page).is_file():
         finished = sorted(path.parents[1].name for path in Path(results).glob(f"*/{page}"))
-        expected = one_of(finished, name) if finished else f"a finished study, but {results}/ has none"
+        expected = one_of(finished, name, what=f"a finished study in {results}")
         raise InputError(key, f"'{name}', which has no {Path(folder) / page}", expected)
     if at_work(folder):
         found = f"'{name}', where a run of Snakemake is in progress or was killed"

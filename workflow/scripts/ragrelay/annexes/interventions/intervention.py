@@ -131,16 +131,16 @@ class Intervention(Kind):
         grid = study.grid
         for name in self.retrievers:
             if name not in grid.retrievers:
-                expected = one_of(grid.retrievers, name) + " in grid.retrievers"
+                expected = one_of(grid.retrievers, name, what="a retriever in grid.retrievers")
                 raise InputError(f"{place}.retrievers'", repr(name), expected)
             if RETRIEVER_KINDS.of(study.config["retrievers"][name]).processing() is not None:
                 expected = "a retriever without a processor, such as the one whose passages are processed"
                 raise InputError(f"{place}.retrievers'", f"{name!r}, whose passages a processor changes", expected)
         for k in self.k or ():
             if k not in grid.k:
-                raise InputError(f"{place}.k'", str(k), one_of(map(str, grid.k)) + " in grid.k")
+                raise InputError(f"{place}.k'", str(k), one_of(grid.k, what="a k in grid.k"))
         if self.ordering is not None and self.ordering not in grid.orderings:
-            expected = one_of(grid.orderings, self.ordering) + " in grid.orderings"
+            expected = one_of(grid.orderings, self.ordering, what="an ordering in grid.orderings")
             raise InputError(f"{place}.ordering'", repr(self.ordering), expected)
         if not self.depths(grid.k, grid.orderings):
             raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "one that some k can have")

@@ -31,7 +31,7 @@ class People(Annex):
 
         from_file = [one for one in study.grid.scorers if SCORER_KINDS.of(study.config["scorers"][one]).from_file]
         if name not in from_file:
-            known = one_of(from_file, name) if from_file else "a scorer of kind file, but grid.scorers has none"
+            known = one_of(from_file, name, what="a scorer of kind file in grid.scorers")
             raise InputError(place, repr(name), known)
 
     def planned(self, study: CheckedStudy) -> list[str]:

@@ -35,15 +35,13 @@ def check_prediction(study: CheckedStudy) -> None:
         if (name := getattr(settings, key)) is None:
             continue
         if name not in usable:
-            raise InputError(
-                f"config key 'prediction.{key}'", repr(name), f"a retriever whose kind is rerank: {one_of(usable)}"
-            )
+            expected = one_of(usable, what="a retriever of kind rerank")
+            raise InputError(f"config key 'prediction.{key}'", repr(name), expected)
         RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
     sources = study.config["annotations"]
     judges = [n for n in study.config["grid"]["annotations"] if ANNOTATION_KINDS.of(sources[n]).judges(grid.generators)]
     if settings.judge is not None and settings.judge not in judges:
-        known = one_of(judges) if judges else "the grid has none"
-        expected = f"a source in grid.annotations that asks a generator: {known}"
+        expected = one_of(judges, what="a source in grid.annotations whose labels come from a generator")
         raise InputError("config key 'prediction.judge'", repr(settings.judge), expected)
     for name in settings.agreement_scorers:
         place = "config key 'prediction.agreement_scorers'"

@@ -42,7 +42,7 @@ class Rounds(Annex):
         ]
         for key, value, values in of_grid:
             if value is not None and value not in values:
-                raise InputError(f"{PLACE}{key}'", repr(value), f"one of {', '.join(map(str, values))} from the grid")
+                raise InputError(f"{PLACE}{key}'", repr(value), one_of(values, what="a value in the grid"))
         if is_subtopic_measure(measure := given.measure or grid.measures[0]):
             raise InputError(f"{PLACE}measure'", f"{measure!r}, a measure of subtopics", "a measure of judged passages")
         if given.ordering is None and grid.orderings[0] not in ORDERINGS:

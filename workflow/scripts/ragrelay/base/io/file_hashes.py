@@ -85,7 +85,7 @@ def usable(folder: Path, what: str) -> bool:
 
 
 def _adopt(path: Path) -> None:
-    log.warning("%s: no hashes, because an older version wrote it; trusted as it is now, and checked from now on", path)
+    log.warning("%s: an older version stored no hashes for this folder; assuming that its files are undamaged", path)
     if read_only():
         return
     try:

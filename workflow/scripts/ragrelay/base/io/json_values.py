@@ -16,10 +16,10 @@ def json_fault(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
         return f"invalid JSON ({error.msg} at column {error.colno})"
     if isinstance(error, RecursionError):
-        return "JSON that is nested without end"
+        return "JSON nested too deeply"
     if isinstance(error, UnicodeDecodeError):
-        return f"byte {error.object[error.start]:#04x}, which is no UTF-8"
-    return "a number of more than 4,300 digits"
+        return f"byte {error.object[error.start]:#04x}, which isn't valid UTF-8"
+    return "a number with more than 4,300 digits"
 
 
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from ragrelay.base.errors import InputError
 
-IN_VARIABLE = "name the environment variable that holds it in api_key_env"
-WITHOUT = "an address without it; name the environment variable that holds the key in api_key_env"
+IN_VARIABLE = "to use a key, set api_key_env to the name of the environment variable that contains the key"
+WITHOUT = f"an address without credentials; {IN_VARIABLE}"
 # Each pattern is anchored at the start of a run or word and tries only its first mark, so that searching is linear.
 SECRETS = {
     r"\bhf_[A-Za-z0-9]{20,}": ("an access token", "no token here; set the environment variable HF_TOKEN instead"),
@@ -23,8 +23,8 @@ SECRETS = {
     r"|\bAIza[\w-]{30,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
     r"|(?<![\w-])(?>[\w-]*?\beyJ)[\w-]{10,}+\.eyJ[\w-]{10,}+\."  # a JSON web token
     r"|-----BEGIN [A-Z ]*PRIVATE KEY|\b[Bb]earer +[\w.~+/-]{16,}": (
-        "what looks like an access token or key", f"no key here; {IN_VARIABLE}"),
-    r"\w://[^/\s?#]*@": ("an address with a user or password", WITHOUT),
+        "text that looks like an access token or key", f"no key here; {IN_VARIABLE}"),
+    r"\w://[^/\s?#]*@": ("an address with a user name or password", WITHOUT),
     r"(?i)[?&](?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|pwd|sig|signature)=": (
         "an address with a key in its query", WITHOUT),
 }  # fmt: skip
@@ -56,8 +56,8 @@ def check_no_secret(value: object, key: str = "") -> None:
         is_variable = re.fullmatch(r"[A-Z0-9_]+|[a-z_]+|[A-Za-z_]+|.{,15}", value, re.DOTALL)
         if key.endswith(f".{VARIABLE_KEY}") and not is_variable:
             secret = secret or (
-                "what looks like the key itself",
-                "the name of the environment variable that holds the key",
+                "text that looks like an API key",
+                "the name of the environment variable that contains the key",
             )
         if secret:
             raise InputError(f"config key {key!r}", *secret)
@@ -69,7 +69,7 @@ def secret_in(text: str) -> tuple[str, str] | None:
         if re.search(pattern, text):
             return secret
     if any(map(_is_random, RANDOM.findall(text))):
-        return "a long random string, which looks like a key", f"no key here; {IN_VARIABLE}"
+        return "a long random string that looks like a key", f"no key here; {IN_VARIABLE}"
     return None
 
 

@@ -32,7 +32,7 @@ def staged_model(model: str, revision: str | None) -> str:
     source = fetch(model, revision, f"generator model {model!r}") if on_hub(model) else Path(model_path(model))
     folder = os.path.expandvars(Path(named).expanduser())
     if "$" in folder:
-        log.warning("config key stage_models: %s is not set here; reading %s from the original folder", named, model)
+        log.warning("config key stage_models: %s isn't set here; reading %s from the original folder", named, model)
         return model_path(model)
     try:
         return str(_copied(source, Path(folder) / f"ragrelay-models-{os.getuid()}"))

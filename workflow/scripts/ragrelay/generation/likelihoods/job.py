@@ -46,7 +46,7 @@ def fill_likelihoods(
     keyed, missing = missing_of(asked, store)
     number = len(keyed) - len(missing)
     receipt: dict[str, Any] = {"asked": len(keyed), "cached": number, "made": 0, "fingerprint": store.folder.name}
-    log.info("%d likelihoods asked for, %d cached, %d to make", len(keyed), number, len(missing))
+    log.info("%d likelihoods needed, %d cached, %d to compute", len(keyed), number, len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
         window = window_of(generator)

@@ -99,7 +99,7 @@ class Nuggets(JudgeScorer):
             return
         retrievers = study.grid.retrievers
         if self.retriever not in retrievers:
-            expected = one_of(retrievers, self.retriever) + " in grid.retrievers"
+            expected = one_of(retrievers, self.retriever, what="a retriever in grid.retrievers")
             raise InputError(f"{place}.retriever'", repr(self.retriever), expected)
         if self.least_label is not None:
             raise InputError(f"{place}.least_label'", "a key that has no effect", "it only without key retriever")

@@ -31,7 +31,7 @@ class Panel(Battle):
             others = [other for other in battles if battles[other]["kind"] != "panel"]
             if name not in others:
                 found = f"{name!r}, which is a panel" if name in battles else repr(name)
-                raise InputError(f"{place}.of'", found, one_of(others, name) if others else "another battle")
+                raise InputError(f"{place}.of'", found, one_of(others, name, what="another battle"))
             member = BATTLE_KINDS.of(battles[name])
             if isinstance(member, Fought):
                 met.append((member.against, member.pairs))

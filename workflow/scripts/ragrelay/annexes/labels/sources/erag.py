@@ -36,12 +36,13 @@ class Erag(ContinuousSource):
         able = [name for name in study.grid.generators if name in study.asked or "single_passages" in entries[name]]
         for name in study.grid.generators if self.generator is None else [self.generator]:
             if name not in able:
-                found = f"generator '{name}', whose answers come from a file"
-                known = f"{one_of(able, name)} in grid.generators" if able else "one with an engine"
+                found = f"'{name}', whose answers come from a file" if name in study.grid.generators else repr(name)
+                known = one_of(able, what="a generator with an engine")
                 raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages for this generator")
         scorers = study.grid.scorers
         if self.scorer is not None and self.scorer not in scorers:
-            raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
+            expected = one_of(scorers, self.scorer, what="a scorer in grid.scorers")
+            raise InputError(f"{place}.scorer'", repr(self.scorer), expected)
         for name in [self.scorer] if self.scorer else scorers:
             definition = study.config["scorers"][name]
             kind, found = SCORER_KINDS.of(definition), f"scorer '{name}' of kind {definition['kind']}"

@@ -46,11 +46,11 @@ class LeaveOut(AnnotationSource):
         definitions = study.config.get("interventions") or {}
         able = [name for name, definition in definitions.items() if definition["kind"] == "leave_out"]
         if self.intervention not in able:
-            known = f"{one_of(able, self.intervention)} in interventions" if able else "one of kind leave_out"
+            known = one_of(able, self.intervention, what="an intervention of kind leave_out")
             raise InputError(f"{place}.intervention'", repr(self.intervention), known)
         ks = sorted(definitions[self.intervention].get("k") or study.grid.k)
         if self.k is not None and self.k not in ks:
-            raise InputError(f"{place}.k'", str(self.k), f"{one_of(map(str, ks))} in interventions.{self.intervention}")
+            raise InputError(f"{place}.k'", str(self.k), one_of(ks, what=f"a k of intervention {self.intervention}"))
         k = self.k or ks[-1]
         if not any(2 <= one < k for one in study.grid.k):
             expected = f"a k of at least 2 and less than {k}, the k of interventions.{self.intervention}"
