@@ -38,7 +38,7 @@ def no_engine(generator: GeneratorEntry, window: int | None) -> NoReturn:
 def count_missing(job: Callable[[], object], number: Callable[[], int] | None = None) -> dict[str, int]:
     """Count the keys that ``job`` would compute, by running it without an engine; return the count file's content.
 
-    ``job`` must start its engine with no_engine. ``number`` returns the count; by default, NoEngineError contains it.
+    ``job`` must start its engine with no_engine. ``number`` returns the count; by default, it comes from NoEngineError.
     After a RequestError the count is 0, because the main job will end with that error before it needs an engine.
     """
     try:

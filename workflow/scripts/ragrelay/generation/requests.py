@@ -103,7 +103,7 @@ def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
 def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """Read docnos, prompt and system from the prompt files, add them to ``keys``, and yield the rows in batches.
 
-    A batch has complete queries and about TEXT_BYTES of text. If ``keys`` has prompts, it is yielded unchanged.
+    A batch contains complete queries, with about TEXT_BYTES of text. If ``keys`` has prompts, it is yielded unchanged.
     """
     if "prompt" in keys.columns:
         yield keys

@@ -21,7 +21,7 @@ PENALTY, WINDOW = "recent_penalty", "recent_window"
 class RecentTokens(LogitsProcessor):
     """A repetition penalty for the most recent tokens in prompt and answer (model runner V1).
 
-    Requests set PENALTY and WINDOW. The penalty also affects greedy decoding; it is applied before vLLM's penalties.
+    Requests set PENALTY and WINDOW in extra_args. The penalty also affects greedy decoding, and comes before vLLM's.
     """
 
     def __init__(self, vllm_config: object, device: torch.device, is_pin_memory: bool) -> None:
@@ -61,7 +61,7 @@ class RecentTokens(LogitsProcessor):
 class RecentTokensV2(LogitsProcessorV2):
     """A repetition penalty for the most recent tokens in prompt and answer (model runner V2).
 
-    Requests set PENALTY and WINDOW. The penalty is applied after vLLM's own presence and frequency penalties.
+    Requests set PENALTY and WINDOW in extra_args. vLLM's own presence and frequency penalties are applied first.
     """
 
     def __init__(self, vllm_config: object, req_states: LogitsProcRequestState) -> None:

@@ -30,7 +30,7 @@ class QueryReferences:
 def read_references(path: str | Path) -> dict[str, QueryReferences]:
     """Read judged passages as references, keyed by qid, from the references' file (columns qid, docno, label, text).
 
-    Queries without references have no key. Raises InputError if the file has no references or duplicate passages.
+    Queries without references are left out. Raises InputError if the file has no references or duplicate passages.
     """
     table = pl.read_parquet(path, columns=["qid", "docno", "label", "text"], glob=False)
     if table.is_empty():
@@ -49,7 +49,7 @@ def read_references(path: str | Path) -> dict[str, QueryReferences]:
 def read_gold(path: str | Path) -> dict[str, QueryReferences]:
     """Read gold answers as references with label 0, keyed by qid, from the queries' file (columns qid, answers).
 
-    Queries without gold answers have no key. Raises InputError if no query has a gold answer.
+    Queries without gold answers are left out. Raises InputError if no query has a gold answer.
     """
     table = pl.read_parquet(path, glob=False)
     answers = table["answers"].to_list() if "answers" in table.columns else [None] * len(table)

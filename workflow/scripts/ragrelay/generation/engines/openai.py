@@ -136,7 +136,7 @@ class Openai(Generator):
     def decisive(cls, definition: GeneratorEntry, folder: Path, cache_dir: Path | None) -> dict[str, object]:
         """Return the model's name and revision, the first ``base_url``, the decoding keys and the tokenizer.
 
-        An address from the environment isn't included, because your server's address may change between runs. ``sent``
+        An address from the environment isn't included, because a server's address may change between runs. ``sent``
         lists the keys with a neutral value, such as top_p 1. Neutral values are sent only to override the server's
         defaults; earlier versions didn't send them. A key set to null isn't sent; its neutral value is returned, as in
         earlier versions, so that earlier answers can be reused.

@@ -1,6 +1,6 @@
 """Have a generator write nugget lists, window by window. Each prompt contains a window of passages and the list so far.
 
-The procedure (windows of 10 passages, lists of at most 30 nuggets) is from Pradeep et al., Initial Nugget Evaluation
+The procedure (windows of 10 passages, lists of at most 30 nuggets) follows Pradeep et al., Initial Nugget Evaluation
 Results for the TREC 2024 RAG Track with the AutoNuggetizer Framework (arXiv 2411.09607).
 
 Each reply is a JSON array of strings, which vLLM's structured output enforces. The array is described by a regular
