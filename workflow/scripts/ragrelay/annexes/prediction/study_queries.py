@@ -43,7 +43,7 @@ def study_queries(
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
     processed: Mapping[str, Mapping[int, Mapping[str, str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
-    """Yield each query in ``queries`` (qid, query) with all answers (also zero-shot), keyed by ordering and k.
+    """Yield each query in ``queries`` (qid, query) with all answers, including zero-shot, keyed by ordering and k.
 
     ``run``: columns qid, docno, rank, score; ``contexts``: columns qid, rank, docno, score (null if not in the run),
     text; ``receipt``: the word statistics' receipt; ``answers``: as returned by answers_of; ``scores_of_models``:

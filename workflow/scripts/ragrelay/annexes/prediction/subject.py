@@ -106,7 +106,7 @@ class Query:
             passage_scores: Models' scores for the passages, keyed by the score's name.
 
         Returns:
-            The new query. Passages outside the ranking have the retrieval score NaN.
+            The new query. Passages outside the ranking have NaN as their retrieval score.
         """
         known = dict(zip(self.docnos, self.scores, strict=True))
         scores = np.array([known.get(docno, np.nan) for docno in docnos])

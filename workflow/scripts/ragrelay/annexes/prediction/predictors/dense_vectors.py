@@ -63,7 +63,7 @@ class ARatio(Predictor):
 
 
 class APairRatio(Predictor):
-    """`a_ratio` on the matrix C · s sᵀ, where C contains the cosines between results, and s the results' scores.
+    """`a_ratio` of the matrix C · s sᵀ, where C contains the cosines between results, and s the results' scores.
 
     Vlachou and Macdonald 2024, with the matrix product from Tian et al.'s code (2026).
     """
@@ -87,8 +87,8 @@ def reciprocal_volume(rows: Array) -> float:
 class DenseQpp(Predictor):
     """−Σ ln(max − min) over vector dimensions, where max and min are taken over the query and the first k results.
 
-    Reciprocal Volume (Faggioli et al., SIGIR 2023) is 1 / Σ ln(max − min); it sorts queries in the same order if this
-    sum is negative. Computed as in Tian et al.'s code (2026), where the predictor is called Dense-QPP.
+    Reciprocal Volume (Faggioli et al., SIGIR 2023) is 1 / Σ ln(max − min), which ranks queries in the same order if
+    this sum is negative. Computed as in Tian et al.'s code (2026), where the predictor is called Dense-QPP.
     """
 
     name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True

@@ -128,5 +128,5 @@ class PassageQuality(Predictor):
 
 
 def discounted(labels: list[float]) -> float:
-    """Return the discounted cumulative gain of ``labels``, which serve as gains."""
+    """Return the discounted cumulative gain, with ``labels`` as gains."""
     return sum(label / math.log2(place + 1) for place, label in enumerate(labels, start=1))

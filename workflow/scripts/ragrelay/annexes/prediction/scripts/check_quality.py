@@ -1,4 +1,4 @@
-"""Count the passages in contexts that have no quality value in a file."""
+"""Count the context passages for which a file has no quality value."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Score the passages in a retriever's contexts with a reranker's model."""
+"""Use a reranker's model to score the passages in a retriever's contexts."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
