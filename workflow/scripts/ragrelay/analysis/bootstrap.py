@@ -149,10 +149,10 @@ def bca_interval(
     """Compute the BCa interval (bias-corrected and accelerated, Efron 1987, JASA 82) with expanded percentile levels.
 
     ``value`` is the statistic computed on the sample. ``draws`` (resamples,) holds the value in each resample, and
-    ``jackknife`` (n,) with each query left out in turn. Undefined values are NaN. ``columns`` is only used to explain
-    why there is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2, where t is
-    the quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician 69). This
-    adjustment is needed because the bootstrap variance is too small by a factor of (n - 1) / n.
+    ``jackknife`` (n,) the value with each query left out in turn. Undefined values are NaN. ``columns`` is only used to
+    explain why there is no interval. Each tail has probability Phi(sqrt(n / (n - 1)) t) instead of (1 - level) / 2,
+    where t is the quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician
+    69). This adjustment is needed because the bootstrap variance is too small by a factor of (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]

@@ -43,7 +43,7 @@ def with_one_more(differences: Array, value: float, cluster: Indexes | None) -> 
     """Return the moments of ``differences`` (n,) after adding one query whose difference is ``value``.
 
     If queries form clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the sizes of the
-    existing clusters. This number is the size of the average query's cluster.
+    existing clusters. This number is the mean size of a query's cluster.
     """
     if cluster is None:
         return cautious(np.append(differences, value))

@@ -74,11 +74,11 @@ def within_queries(
     ``retrievers`` is ``all`` (all kinds except graded and position, whose relevance is set by design), ``without
     oracles`` or ``doses`` (all graded retrievers). The last two groups have no rows if they contain fewer than two
     retrievers or the same retrievers as ``all``. For ``low``, ``high`` (95%), p_value (null hypothesis: r = 0) and the
-    verdict, the unit of analysis is the query with all its answers. Two tests from mean_tests must agree. The first
+    verdict, the unit of analysis is the query with all its answers. Two tests from mean_tests must agree: the first
     tests r as a ratio of two means over queries, with Fieller's interval; the second tests Fisher's z of r as a mean of
-    jackknife pseudo-values (Tukey 1958). ``p_value`` is the larger p-value, and the interval contains both. If there is
-    no r or no interval, ``reason`` says why. A query whose contexts all have the same measure and P, for example
-    because all retrievers rank the same passage first, doesn't contribute to r and isn't counted. verdicts.few
+    jackknife pseudo-values (Tukey 1958). p_value is the larger p-value, and the interval contains both intervals. If
+    there is no r or no interval, ``reason`` says why. A query whose contexts all have the same measure and P, for
+    example because all retrievers rank the same passage first, doesn't contribute to r and isn't counted. verdicts.few
     determines whether enough queries are left. If queries form ``clusters``, the unit of analysis is the cluster.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
