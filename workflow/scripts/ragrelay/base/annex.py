@@ -38,7 +38,7 @@ class GenerationRule(TypedDict):
 
 
 LeftOut = Mapping[str, tuple[str, StudyFile, Sequence[str]]]
-"""Maps the name of each count of left-out data to a stage, a path pattern, and the paths of files with the count."""
+"""Maps the name of each count of left-out data to a stage, a path pattern, and the paths of files that contain it."""
 
 
 class ReportedStudy(Protocol):

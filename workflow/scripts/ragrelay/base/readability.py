@@ -86,4 +86,4 @@ INDICES = {
     index.__name__: index
     for index in (flesch_reading_ease, flesch_kincaid_grade, coleman_liau_index, automated_readability_index)
 }
-"""The indices by name. The first is higher for easier texts, the others are higher for harder texts."""
+"""The indices by name. The first is higher for easier texts; the others are higher for harder texts."""

@@ -1,7 +1,7 @@
 """Define typed mappings for the configuration, with messages for invalid values.
 
 pydantic validates the values and generates the JSON Schema. This module adds keys that may be absent but not null. It
-also adds types whose error messages list the valid values (config/messages.py completes the messages).
+also adds types whose error messages describe the valid values (config/messages.py completes the messages).
 """
 
 import functools

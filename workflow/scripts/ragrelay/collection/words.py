@@ -21,7 +21,7 @@ WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
 MODEL_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
 """A piece of text that a model's tokenizer either splits into known tokens or replaces with a single unknown token."""
 MOST_LOST = 0.05
-"""Texts are rejected if a tokenizer drops more than this share of words. If it cuts more, a warning follows."""
+"""Texts are rejected if a tokenizer drops more than this share of words. If it cuts more, a warning is logged."""
 MOST_CUT = 0.5
 """Texts are rejected if a tokenizer cuts (drops some letters of) more than this share of words."""
 SAMPLE = 1000

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 FOLDER = ".in-use"
 RENEWED_EVERY, DEAD_AFTER = 60.0, 600.0
-"""Seconds between renewals of a note, and seconds without a renewal until a process on another node counts as dead."""
+"""Seconds between renewals of a note, and seconds without one after which a process on another node counts as dead."""
 RUN, REMOVAL = "run", "removal"
 
 

@@ -44,7 +44,7 @@ JOINED_BYTES = 128 << 20
 GRACE = 24 * 60 * 60.0
 """Seconds until parts replaced by a joined part are removed. No reader takes this long between two reads of a part."""
 SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seconds", "written")
-"""How to join parts' metadata, by keys' endings: sum, maximum, or first value. Values of other keys must be equal."""
+"""How to join parts' metadata, by key ending: sum, maximum, or first value. Values of other keys must be equal."""
 
 
 class PartStore:

@@ -24,7 +24,7 @@ from ragrelay.base.io.file_hashes import UNREADABLE
 log = logging.getLogger(__name__)
 
 NAME = "keys.index"
-"""The index's file name. Change it whenever the format or key_hashes changes: several versions may share a cache."""
+"""The index's file name. Change it whenever the format or key_hashes changes, as several versions may share a cache."""
 DIGEST_BYTES = 32
 ROWS_AT_ONCE = 1 << 16
 FILLER = "\0" * 8

@@ -15,7 +15,7 @@ from ragrelay.base.io.parquet_parts import damage
 log = logging.getLogger(__name__)
 
 SEEN = "linked.json"
-"""The target store's file with the names of the source store's parts that were already considered."""
+"""A file in the target store that lists the source store's parts that have already been checked."""
 
 
 def link_parts(source: Path, target: Path, device: str) -> None:

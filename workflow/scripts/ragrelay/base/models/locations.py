@@ -30,7 +30,7 @@ ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
 """Keys that give an encoder's number of layers in the config.json of various models."""
 FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
-"""Position scalings that vLLM takes to be already included in max_position_embeddings."""
+"""Position scalings that vLLM assumes are already included in max_position_embeddings."""
 
 
 def is_local(model: str, folder: Path = Path()) -> bool:

@@ -13,7 +13,7 @@ WITHOUT_JUDGE = "@without-"
 SET_BY_DESIGN = ("oracle", "graded", "position")
 """Kinds of retrievers that don't rank: judgements determine which passages they retrieve."""
 NOT_RELAYED = (*SET_BY_DESIGN, "processed")
-"""Kinds of retrievers for which relay isn't computed: SET_BY_DESIGN, and the kind that changes another's texts."""
+"""Kinds of retrievers for which relay isn't computed: SET_BY_DESIGN and the kind that edits other retrievers' texts."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",

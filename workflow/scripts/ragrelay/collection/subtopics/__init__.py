@@ -1,4 +1,4 @@
-"""Read subtopics, which are aspects of a query, such as nuggets or hops. Each module reads one format."""
+"""Read subtopics, which are aspects of a query, such as nuggets or hops. Each format has its own module."""
 
 from collections.abc import Mapping
 from pathlib import Path

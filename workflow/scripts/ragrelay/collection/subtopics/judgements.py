@@ -13,7 +13,7 @@ from ragrelay.collection.local import LABEL, LocalCollection
 from ragrelay.collection.subtopics.table import SCHEMA
 
 FIELDS = ("subtopic_id", "iteration")
-"""Fields in ir_datasets' qrels that may name a subtopic. The first one that a dataset has is used."""
+"""Fields in ir_datasets' qrels that may name a subtopic. The first that a dataset contains is used."""
 
 
 def read_subtopics(path: Path) -> pl.DataFrame:

@@ -52,7 +52,7 @@ class Job:
     prompts: str = "prompts"
     """The name, in ``files``, of the prompts that the jobs answer."""
     of_cells: bool = True
-    """Whether the jobs' answers belong to the grid's cells, unlike answers to single passages, for example."""
+    """Whether the jobs' answers belong to the grid's cells, unlike answers from single passages, for example."""
     wildcards: Mapping[str, str] = field(default_factory=dict)
     """Additional wildcards in the paths of ``prompts``, with their values."""
     real: str = ""
