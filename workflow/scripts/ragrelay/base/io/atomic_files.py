@@ -27,8 +27,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path next to ``path``. The file is renamed to ``path`` on success and removed on any error.
 
     The temporary name starts with a dot, so that jobs that look for files such as ``part-*.parquet`` ignore it. The
-    name ends with the suffix of ``path``, because some writers infer the format from the suffix (``.gz``,
-    ``.parquet``).
+    name ends with the suffix of ``path`` (such as ``.gz``), because some writers infer the format from the suffix.
     """
     path = Path(path)
     make_folder(path.parent)

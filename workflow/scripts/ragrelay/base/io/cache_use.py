@@ -1,8 +1,8 @@
 """Record which runs use a cache and which processes remove files from it, so that no run loses files.
 
 Each run or removal writes a file in ``<cache_dir>/.in-use``, called a note. A run writes its note before looking for
-removals; a removal writes its note before looking for runs. If they overlap, at least one notices the other. Running
-processes keep renewing their notes; notes that aren't renewed are ignored.
+removals; a removal writes its note before looking for runs. If a run and a removal overlap, at least one notices the
+other. Running processes keep renewing their notes; notes that aren't renewed are ignored.
 """
 
 import atexit
