@@ -130,7 +130,7 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
 
 
 def most_alike(columns: Mapping[str, Array]) -> str:
-    """Return a phrase on the column with the largest share of equal values, or "a column" if there are no columns."""
+    """Describe the column with the largest share of equal values, or return "a column" if there are no columns."""
     equal = {name: int(np.unique(column, return_counts=True)[1].max()) for name, column in columns.items()}
     if not equal:
         return "a column"
@@ -196,7 +196,7 @@ def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = Non
     """Compute a correlation's 95% interval and p-value on Fisher's z, using the jackknife error and Student's t.
 
     ``jackknife`` (n,) holds the correlation with each query, or each cluster of queries, left out in turn. The results
-    are None if the correlation is perfect, or if the values in ``jackknife`` are all equal or some are undefined.
+    are None if the correlation is perfect, if any value in ``jackknife`` is undefined, or if all values are equal.
     """
     if 1.0 - abs(value) < coefficients.ROUNDING or not np.isfinite(jackknife).all():
         return Tested(None, None, None)

@@ -11,7 +11,7 @@ from ragrelay.analysis.coefficients import Array
 def by_cell(
     table: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], Array]]:
-    """Yield each cell (a combination of values in ``keys``) with the cell's ``columns``, as an array (columns, rows).
+    """Yield the ``keys`` of each cell, and the cell's values in ``columns`` as an array (columns, rows).
 
     Nulls become NaN. Cells are yielded in order of first appearance, and rows keep the table's order.
     """

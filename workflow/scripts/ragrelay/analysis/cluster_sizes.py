@@ -21,7 +21,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def table(given: Transmission) -> pl.DataFrame:
-    """Compute the single row of clusters.csv from ``given``, or no rows if the queries are independent."""
+    """Compute clusters.csv from ``given``: a single row, or no rows if the queries are independent."""
     if given.clusters is None:
         return pl.DataFrame(schema=SCHEMA)
     answered = given.cells["qid"].unique().to_list()

@@ -68,11 +68,11 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Compute context_use.csv: one row per retriever, ordering, k and reference set (without unseen references).
+    """Compute context_use.csv: one row per retriever, ordering, k and reference set, except unseen sets.
 
     ``utility`` is the utility file, with the columns context_use and text_change; ``retrieval`` maps each retriever to
-    the file with the retriever's measures. A context counts as good if ``measure`` at k is above 0 and at least the
-    median over all retrievers' queries. A context counts as used if context_use is at least the median over all
+    the file with the retriever's measures. A context counts as good if ``measure`` at k is above 0 and not below its
+    median over all retrievers' queries. A context counts as used if context_use isn't below its median over all
     retrievers' queries. Rows for ``all retrievers`` have no interval, because each query occurs several times.
     """
     measured = pl.concat(

@@ -131,9 +131,9 @@ def transmission(
 
     ``utility`` has the columns of the utility table; ``retrieval`` has qid, measure, k and value. A cell is a
     combination of ordering, k, references, measure and subset. Utility and measure are joined by qid at the same k.
-    Only rho has a ``verdict``: on skewed columns, no interval for r keeps the nominal coverage (docs/methods.md). The
-    verdict is above or below zero if the studentised permutation test rejects at 5% and the interval excludes 0. With
-    too few queries or too many ties (see verdicts.few_pairs), the verdict is ``too few queries``, with a ``remark``.
+    Only rho has a ``verdict``, because no interval for r keeps nominal coverage on skewed columns (docs/methods.md).
+    The verdict is above or below zero if the studentised permutation test rejects at 5% and the interval excludes 0.
+    With too few queries or too many ties (verdicts.few_pairs), the verdict is ``too few queries``, with a ``remark``.
 
     If queries form ``clusters``, each coefficient is tested on Fisher's z, using a jackknife over clusters and
     Student's t with n_eff - 1 degrees of freedom, where n_eff is the effective number of clusters. The minimum number
@@ -375,8 +375,8 @@ def detectable_rho(n: int) -> float | None:
     """Return the smallest |rho| for which 80% of studies with n queries reach a verdict, or None if n is too small.
 
     The calculation uses Fisher's z and the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), with n -
-    5.5 in place of n - 3. A verdict has less power than either the test or the interval, because both must exclude 0
-    (simulated on normal columns in benchmarks/verdict_power.py).
+    5.5 in place of n - 3. A verdict is harder to reach than a significant test or an interval that excludes 0, because
+    it requires both (simulated on normal columns in benchmarks/verdict_power.py).
     """
     if n < WORDS_AT_LEAST:
         return None

@@ -42,7 +42,7 @@ def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.Data
     each part of the store, multiplied by ``devices`` (per engine) and by the job's number of engines (1 on a CPU). The
     seconds are divided equally among all answers from the same engine and device, because answers that finish early
     wait for the rest of the batch. Engine starts aren't included. For a single k, ``device_seconds`` is null, because
-    long contexts take more than an equal share. Token counts are null unless reported for every answer.
+    long contexts take more than an equal share of the time. Token counts are null unless reported for every answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

@@ -98,8 +98,8 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
     keeps the nominal level where BCa intervals don't (docs/methods.md). ``bootstrap_low`` and ``bootstrap_high`` are
     the ends of the paired bootstrap's percentile interval, with expanded levels. The jackknife leaves out one query at
     a time, including any with values in only some cells. If a cell's utility or measure is constant in more than 5% of
-    the resamples, only the bootstrap interval is missing. ``same_references`` is false if the cells have different
-    unseen references.
+    the resamples, the bootstrap interval is null; other results aren't affected. ``same_references`` is false if the
+    cells have different unseen references.
     """
     rows = [
         row

@@ -50,7 +50,7 @@ def _kappa(table: Array, disagreement: Array) -> Array:
 
 
 def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> Array:
-    """Cross-tabulate human and judge's labels (as indexes) for each query into an array (queries, grades, grades)."""
+    """Cross-tabulate human and judge labels (as indexes) by query, in an array (queries, grades, grades)."""
     tables = np.zeros((int(query.max()) + 1, grades, grades))
     np.add.at(tables, (query, people, judge), 1.0)
     return tables

@@ -1,6 +1,6 @@
 """Test mean differences with both Student's t and Hall's test, and base verdicts on the more cautious result.
 
-If differences are skewed and queries few, Student's t rejects too often on the side of the short tail. Hall's
+If differences are skewed and queries are few, Student's t rejects too often on the side of the short tail. Hall's
 transformation removes the skewness, but rejects slightly too often if a single query causes the skewness. For a
 verdict, both tests must therefore reject on the same side; this rule keeps the nominal level on all data that we tried.
 """
@@ -108,7 +108,7 @@ class Means(NamedTuple):
 
 
 class ClusterMeans(NamedTuple):
-    """Each cluster's sum and number of queries (clusters,), for testing a column's mean over queries.
+    """A column's sum and the number of queries in each cluster (clusters,), for testing the column's mean over queries.
 
     To test whether the mean is ``null``, null × size is subtracted from each sum. Under the null hypothesis, the
     differences have mean 0. Hall's test multiplies the skewness by SKEWNESS. The effective number of clusters is n_eff

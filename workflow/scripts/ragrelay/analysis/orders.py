@@ -18,7 +18,7 @@ DECIMALS = 10
 
 
 class Order(NamedTuple):
-    """Two functions: one computes a rank coefficient from columns (n,), the other leaves each row out in turn."""
+    """Two functions that compute a rank coefficient from columns (n,): with all rows, and without each row in turn."""
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]

@@ -58,7 +58,7 @@ def bounded(table: pl.DataFrame, parts: Mapping[str, pl.DataFrame]) -> pl.DataFr
 
     Args:
         table: The panel's result table; if it has no column ``verdict``, it is returned unchanged.
-        parts: Tables that leave out a judge, keyed by the judge. Rows match by KEYS; missing rows count as undecided.
+        parts: Tables that leave out a judge, keyed by judge. Rows are matched by KEYS; missing rows count as undecided.
 
     Returns:
         ``table`` with the strongest verdicts that all tables support; estimates don't change.
@@ -99,7 +99,7 @@ def _believed(part: pl.DataFrame) -> pl.DataFrame:
 
 
 def read_parts(paths: Mapping[str, Path], table: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """Read the tables computed without a judge from ``paths`` (keyed by scorer), and key them by the left-out judge."""
+    """Read the tables in ``paths`` (keyed by scorer), each computed without one judge, and key them by that judge."""
     types = dict(table.schema)
     return {part.split(WITHOUT_JUDGE)[1]: pl.read_csv(path, schema_overrides=types) for part, path in paths.items()}
 

@@ -88,13 +88,13 @@ class Sample(NamedTuple):
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
     """Compute pooled.csv (``SCHEMA``): rows for each sample and, for each scorer, rows for all datasets together.
 
-    A sample has one row for the primary pair, as in systems.csv, and the rows for all rankings in the primary cell, as
-    in relay.csv. P and P_0 are first averaged over generators, for queries with values from all generators, because
+    A sample has one row for the primary pair, as in systems.csv, and the rows for ``all rankings`` in the primary cell,
+    as in relay.csv. P and P_0 are first averaged over generators, for queries with values from all generators, because
     answers to the same queries aren't independent samples. ``kinds`` maps retrievers to kinds, and ``margins`` maps
     scorers to margins.
 
-    Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, a row
-    combines these datasets with a random-effects estimate (tau^2 of Paule and Mandel 1982) and the Hartung-Knapp
+    Datasets are independent samples. If at least DATASETS_AT_LEAST datasets have enough queries for a verdict, another
+    row gives the random-effects estimate over these datasets (tau^2 of Paule and Mandel 1982) with the Hartung-Knapp
     interval (Student's t). This interval is widened to contain the interval based on the random-effects standard error
     (Röver et al. 2015) and the interval for the plain mean over datasets. Without the widening, a dataset far larger
     than the rest would alone determine the result (docs/methods.md).

@@ -165,12 +165,12 @@ def relay(
     Student's t has (n - 1) / f degrees of freedom. For several pairs, f is the mean of the pairs' factors, weighted by
     sum xx. The verdict is based on the interval. The verdict is ``too few queries``, with a ``reason``, if the interval
     is unbounded, n_eff is below 6, n is below 12 or, in ``adjusted`` rows, there are fewer degrees of freedom than with
-    20 queries. If queries form ``clusters``, n_eff, tests, intervals and limits are based on sums over clusters.
+    20 queries. If queries form ``clusters``, clusters replace queries in n_eff, tests, intervals and minimum counts.
 
     ``r_corrected`` is r, corrected for the variation between seeds (Spearman 1904). It equals r / sqrt(reliability),
     where reliability = 1 - noise / sum pp. A query's noise is the variance over seeds of the score difference between A
     and B, divided by the number of seeds, and multiplied by 1 - h, where h is the query's leverage in the regression.
-    Queries with fewer than two seeds get the other queries' mean variance. The slope needs no such correction.
+    For queries with fewer than two seeds, the other queries' mean variance is used. The slope needs no such correction.
     """
     rows = [
         names | row
@@ -330,7 +330,7 @@ def _inflation(differs: Flags, cluster: Indexes | None) -> float:
 def seed_noise(by_seed: Array, design: Array) -> float:
     """Estimate how much variation between seeds adds to a residual sum of squares, or NaN if no query has two seeds.
 
-    These residuals come from regressing each query's mean over seeds of ``by_seed`` (S, n) on ``design`` (n, d).
+    These residuals come from regressing the mean over seeds of ``by_seed`` (S, n) on ``design`` (n, d).
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)

@@ -107,9 +107,9 @@ def systems(
 
     ``utility`` has utility.COLUMNS. Unseen references are left out, because they differ between retrievers. In each
     pair, the P of the retriever listed first in ``retrievers`` is subtracted, unless the other retriever is the
-    reference retriever or the reference of the ``primary`` pair. The intervals of all pairs with the same role in a
+    reference retriever or the reference of the ``primary`` pair. The intervals of all pairs with the same ``role`` in a
     cell have joint 95% coverage (Bonferroni, see equivalence.words_of). Max-T over sign flips of queries would give
-    narrower intervals, but doesn't keep the nominal level if differences are skewed and queries few (docs/methods.md).
+    narrower intervals, but doesn't keep the nominal level for few queries with skewed differences (docs/methods.md).
 
     If queries form ``clusters``, detectable_difference and queries_for_margin are null, because they assume independent
     queries. ``lengths`` (retriever, qid, and tokens averaged over seeds, for the primary pair's cell) is used to

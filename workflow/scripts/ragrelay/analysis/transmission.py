@@ -68,8 +68,8 @@ class Transmission:
     """The data from which the tables for one generator and scorer are computed.
 
     ``resamples`` and ``seed`` are used for bootstraps and permutations. ``clusters`` maps each qid to a cluster number,
-    or is None if queries are independent. Columns whose tests can't account for clusters are then null, with the reason
-    clusters.NOT_BY_CLUSTER.
+    or is None if queries are independent. If queries form clusters, columns whose tests can't account for clusters are
+    null, with the reason clusters.NOT_BY_CLUSTER.
     """
 
     answers: ScoresOfAnswers

@@ -52,10 +52,10 @@ def compute_utility(
     or P_0 is missing; relative utility is also null if P_0 isn't above 0. If a query has only P_0, p is null.
 
     For retrievers in ``counted``, a query without any answer is assumed to have no retrieved passages. The zero-shot
-    answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. This doesn't apply to the
-    queries in ``ranked`` (by retriever), which have results but, for other reasons, no answers. Context use is averaged
-    over seeds from the tables in ``uses`` (by retriever), and null for retrievers without a table. Raises InputError if
-    the mode is unknown, the zero-shot file is missing, or an answer has two scores.
+    answer is used for such a query, so P = P_0 in each cell, and ``without_results`` is true. The queries in ``ranked``
+    (by retriever) are exceptions: they have results, so an answer is missing for another reason. Context use is
+    averaged over seeds from the tables in ``uses`` (by retriever), and is null for retrievers without a table. Raises
+    InputError if the mode is unknown, the zero-shot file is missing, or an answer has two scores.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))

@@ -92,7 +92,7 @@ def of_interval(low: float | None, high: float | None, margin: float | None = No
 
 
 def of_correlation(low: float | None, high: float | None, p_value: float) -> str:
-    """Return ABOVE or BELOW if both the test and the 95% interval exclude a correlation of 0, otherwise UNDECIDED."""
+    """Return ABOVE or BELOW if the test is significant and the 95% interval excludes 0, otherwise UNDECIDED."""
     if p_value >= ALPHA or low is None or high is None:
         return UNDECIDED
     return ABOVE if low > 0 else BELOW if high < 0 else UNDECIDED

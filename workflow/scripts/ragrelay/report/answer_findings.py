@@ -101,7 +101,7 @@ def missing(section: Section) -> str:
 
 
 def alike(section: Section) -> list[str]:
-    """Say for how many pairs of cell and query all seeds gave the same answer, if the share is noteworthy."""
+    """Give the number of cell-query pairs whose seeds all gave the same answer, if the share is noteworthy."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))
     several, same = cells.select(pl.col("several", "alike").sum()).row(0)
     if not several or same / several < NOTEWORTHY:

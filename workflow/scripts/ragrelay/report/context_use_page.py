@@ -7,7 +7,7 @@ from ragrelay.report.display.tables import Column, Table
 
 
 def used_table(section: Section) -> Table:
-    """Build the table of each cell's context use, with mean utility for good and poor contexts, used and not used."""
+    """Build the table of each cell's context use, with mean utility split by context quality (good or poor) and use."""
     rows = [
         [row["retriever"], row["ordering"], str(row["k"]), row["references"], count(row["n"]), count(row["n_null"]),
          number(row["mean_context_use"]), number(row["mean_text_change"], 2),

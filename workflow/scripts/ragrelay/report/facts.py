@@ -364,9 +364,9 @@ class Facts:
 
     @cached_property
     def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
-        """The primary pair's difference in every cell, in the direction of the page's first answer.
+        """The primary pair's difference in every cell, with the two retrievers in the order of the page's first answer.
 
-        Without zero-shot answers, the pair's second retriever is always subtracted from the first.
+        Without zero-shot answers, the second retriever's P is always subtracted from the first retriever's.
         """
         pair = self.section.primary
         if pair is None:
@@ -381,13 +381,13 @@ class Facts:
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
-        """The primary pair's difference for every k, in the direction of the page's first answer."""
+        """The primary pair's difference for every k, with the retrievers in the order of the page's first answer."""
         ordering, _, references = self.where.values()
         return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
     @cached_property
     def other_pairs(self) -> list[Difference]:
-        """Differences from the reference retriever, for all rankings outside the primary pair, in descending order."""
+        """Differences from the reference retriever, largest first, for all rankings outside the primary pair."""
         rankings = self.section.rankings
         rows = self.section["systems"].filter(
             pl.col("retriever").is_in(rankings), pl.col("against_retriever").is_in(rankings), role=REFERENCE,
@@ -434,7 +434,7 @@ class Facts:
 
     @cached_property
     def slopes(self) -> dict[str, Slope]:
-        """Relay's slopes over all rankings: unadjusted (key ""), ``adjusted``, and scored on ``unseen`` references."""
+        """Relay's slopes over all rankings: unadjusted (key ""), ``adjusted``, and on ``unseen`` references."""
         ordering, k, grade, measure = self.section.lead.values()
         rows = self.section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
         by_key = {(row["references"], row["adjusted"]): Slope.of(row) for row in rows.iter_rows(named=True)}

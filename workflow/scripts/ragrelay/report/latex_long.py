@@ -75,7 +75,7 @@ def _longtable(
 
 
 def long_table(columns: str, caption: str, head: str, body: Sequence[str]) -> str:
-    """Write a LaTeX ``longtable`` with the column specification ``columns``, the header row ``head`` and the rows."""
+    """Write a LaTeX ``longtable`` with column specification ``columns``, header row ``head`` and rows ``body``."""
     return "\n".join(
         [
             "% Needs \\usepackage[T1]{fontenc}, booktabs and longtable, and a page on its side.",

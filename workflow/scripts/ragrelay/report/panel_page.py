@@ -64,7 +64,7 @@ def panel_finding(section: Section) -> str:
 
 
 def panel_warning(section: Section) -> list[Warned]:
-    """Return a warning with the judges' names and the primary pair's range of differences when a judge is left out."""
+    """Return a warning that names the judges and gives the primary pair's range of differences without each judge."""
     if not (rows := _of_pair(section)):
         return []
     judges, table = listing([row["without"] for row in rows]), RESULT_TABLES["panel"]

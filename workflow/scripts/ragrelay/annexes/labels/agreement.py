@@ -1,4 +1,4 @@
-"""Measure how well each annotation source agrees with human labels, on passages that both have labelled."""
+"""Measure how well each annotation source agrees with human labels, on passages labelled by both source and people."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

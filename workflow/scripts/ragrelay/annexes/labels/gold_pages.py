@@ -41,9 +41,9 @@ def label_by_pages(
     """Label the ``passages`` (qid, docno) of all ``queries`` (qid, query) that have gold pages in ``path``.
 
     Returns the labels (COLUMNS), and counts of queries without gold pages and of queries without a passage from a gold
-    page. Titles are compared ignoring case and surrounding quotation marks. Records that belong to no query are counted
-    in the log. Raises InputError for a malformed line, and if no record belongs to a query, no passage has a title, or
-    no passage belongs to a gold page.
+    page. Titles are compared ignoring case and surrounding quotation marks. The log gives the number of records that
+    belong to no query. Raises InputError for a malformed line, and if no record belongs to a query, no passage has a
+    title, or no passage belongs to a gold page.
     """
     pages = gold_pages(path, queries)
     titles = collection.titles(passages["docno"].unique(maintain_order=True))

@@ -1,4 +1,4 @@
-"""The section about annotation sources on a study's page."""
+"""The study page's section about annotation sources."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

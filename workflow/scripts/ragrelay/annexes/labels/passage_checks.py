@@ -25,7 +25,7 @@ SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 
 
 def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
-    """Return each check's template and the text it appends to passages. SWAPPED requires ``template.swapped``."""
+    """Return each check's template and the text to append to passages. SWAPPED requires ``template.swapped``."""
     swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
     return {**swapped, PADDED: (template, f" {PADDING}")}
 

@@ -120,7 +120,7 @@ class Sources:
     def labels(self, names: Sequence[str]) -> pl.DataFrame:
         """Label passages with each source in ``names``, for every reference set (columns LABELS).
 
-        A query that a source can't label, for example because it has no gold answer, gets no rows. A combination scales
+        A query that a source can't label, for example because it has no gold answer, has no rows. A combination scales
         labels to the range 0 to 1, and only labels passages that have a label from every combined source.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]

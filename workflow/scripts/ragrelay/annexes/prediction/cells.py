@@ -51,7 +51,7 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
     """Return the predictors' values, with the sign reversed if smaller values predict a larger ``target``.
 
     The more certain a generator is without a context, the less a context can add. Predictors computed from zero-shot
-    answers therefore get opposite signs for P and for gain or utility.
+    answers therefore have opposite signs for P and for gain or utility.
     """
     turned = {predictor.name for predictor in predictors({}) if not predictor.rising}
     if target in (GAIN, UTILITY):

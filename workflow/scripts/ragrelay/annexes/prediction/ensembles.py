@@ -269,9 +269,9 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
     The gain contains P_0's noise, so predictions of this noise correlate with the gain even if contexts add nothing.
     given_p0 is the partial rho between predictions and P given P_0. P is regressed on P_0 and its square, the residuals
     are permuted ``permutations`` times, and the resulting gains are predicted (Freedman and Lane 1983). p_given_p0 is
-    the share of partial rhos, the observed rho included, that are at least as large as the observed rho. Predictors of
-    how easy a query is correlate with P even given P_0 (a noisy measure of ease), and predict P_0's noise. However, the
-    gains that they predict don't rise with P, so p_with_p (Student's t) tests whether rho_with_p is above 0.
+    the share of partial rhos, the observed rho included, that are at least as large as the observed rho. A predictor of
+    how easy queries are correlates with P even given P_0 (a noisy measure of ease), and predicts P_0's noise. However,
+    the gains predicted from ease don't rise with P, so p_with_p (Student's t) tests whether rho_with_p is above 0.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])

@@ -30,7 +30,7 @@ def predictions(
 
     Returns the columns in SCHEMA. ``queries``: each query with its answers, keyed by ordering and k; ``contexts``:
     every ordering and k in the study. A value that doesn't depend on k is repeated for every k. For imported answers
-    and processed texts (``shown``), predictors that use the context also get a row for each ordering.
+    and processed texts (``shown``), predictors that use the context also have a row for each ordering.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:

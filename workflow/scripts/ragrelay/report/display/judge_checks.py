@@ -1,4 +1,4 @@
-"""Build a page's table and sentences on how a judge's scores for answers or passages depend on order and length."""
+"""Describe how a judge's scores for answers or passages depend on order and length, in a table and in sentences."""
 
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """Build the table of bias checks on the section's scorer, with a check per row."""
+    """Build the table of bias checks on the section's scorer, with one row per check."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 

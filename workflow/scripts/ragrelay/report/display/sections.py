@@ -143,7 +143,7 @@ class Section:
         return {name: by_name[name] for name in self.grid.retrievers}
 
     def drawn(self, name: str) -> pl.DataFrame:
-        """Return the rows of the table ``name`` that have the retrievers, orderings and references shown in figures."""
+        """Return the rows of the table ``name`` for the retrievers, orderings and references shown in figures."""
         frame = self[name]
         shown = {"retriever": self.grid.retrievers, "ordering": self.grid.drawn, "references": self.grades}
         return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)

@@ -65,9 +65,9 @@ plan = ask
 
 
 def read(job: QuestionJob, receipt: "Receipt", cache_dir: str | Path) -> Mapping[str, object]:
-    """Compute labels from the words' probabilities: columns references, qid, docno, the source's columns and mass.
+    """Compute labels from the reply words' probabilities (columns references, qid, docno, the source's columns, mass).
 
-    Also counts passages for which these words get less than half of the judge's probability (mass.mass_counts).
+    Also counts the passages for which the reply words' total probability is below one half (mass.mass_counts).
     """
     import polars as pl
 

@@ -71,7 +71,7 @@ class ScoreRatio(Predictor):
 
 
 class SigmaMax(Predictor):
-    """Largest standard deviation of the first i results' scores, for any i up to `score_depth`.
+    """Largest standard deviation of the first i results' scores, over all i up to `score_depth`.
 
     Pérez-Iglesias and Araujo, SPIRE 2010.
     """
