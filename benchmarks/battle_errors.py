@@ -322,7 +322,7 @@ LINES = {
         ("relay, it is: {} queries, 2 retrievers, slope 1", "relay, it is: {} queries, 5 retrievers, slope 1"),
     "significant ρ between the battle's score and P, if they are unrelated (if they are related)":
         ("agreement, ρ found: {} queries, not linked", "agreement, ρ found: {} queries, linked by 1"),
-    "share of queries with the same winner in the battle and by P, if they are unrelated (share expected by chance)":
+    "share of queries with the same winner in the battle and in P, if they are unrelated (share expected by chance)":
         ("agreement, same_sign: {} queries, not linked", "agreement, by_chance: {} queries, not linked"),
     "strengths of four systems: interval coverage (if each order counts as a separate battle)":
         ("strengths cover: {} queries", "strengths cover, each order a battle: {} queries"),

@@ -151,7 +151,7 @@ def write(given: argparse.Namespace, seconds: dict[str, float]) -> None:
         "time: imported answers": record.figure(seconds["foreign"], "s"),
     }
     setting = (
-        f"time to write the answer files and the score table of {given.queries * len(KS) * given.seeds:,} answers, "
+        f"time to write the answer files and the score table for {given.queries * len(KS) * given.seeds:,} answers, "
         f"scored with {given.scorer}"
     )
     record.write_record(given, setting, figures, ["polars", "torch"])

@@ -142,7 +142,7 @@ def main() -> None:
         print(f"Not all is done; the same command goes on ({given.work}).")
         return
     setting = (
-        f"{device}; generator with the size of {given.size}, encoder with the size of {given.encoder}, "
+        f"{device}; {given.size}-sized generator, {given.encoder}-sized encoder, "
         f"random weights and texts; {given.prompts} prompts of 5 passages x 5 seeds; grid: {given.retrievers} runs x "
         f"2 orderings x k up to {given.k} x {given.seeds} seeds"
     )

@@ -107,20 +107,20 @@ WORLDS = {
 LABELS = {
     "two lists": "two lists per step",
     "four lists": "four lists per step",
-    "equal measures in three of four pairs": "two lists per step; in 75% of pairs, both lists have the same measure",
-    "the same, four lists": "four lists per step; in 75% of pairs, both lists have the same measure",
-    "a third of the lists equal": "both lists are equal for a third of the questions",
+    "equal measures in three of four pairs": "two lists per step; in 75% of pairs, the measure is equal for both lists",
+    "the same, four lists": "four lists per step; in 75% of pairs, the measure is equal for both lists",
+    "a third of the lists equal": "both lists are identical for a third of the questions",
     "later steps calmer and on higher levels": "later steps have higher P and less noise",
-    "passages shown before count, four lists": "four lists; relevant passages that were shown before still raise P",
+    "passages shown before count, four lists": "four lists per step; relevant passages shown earlier still raise P",
     "a list that finds more and leads": "one list finds more relevant passages and gets better answers",
-    HABITS: "one list's lead differs between questions",
+    HABITS: "the lead of one list differs between questions",
     LEANS: "good answers help one list more than the other",
     CLUSTERS: "questions in clusters of three",
     "P on nDCG": "regression of P on nDCG",
     "change of P on nDCG": "regression of the change in P on nDCG",
-    "less question and step": "regression of P on nDCG, both centred on the means of the question and the step",
+    "less question and step": "regression of P on nDCG, both centred by question and by step",
     "P on new nDCG, given P before": "regression of P on nDCG over new passages, adjusted for P before the step",
-    ONE_STATE: "slope between two lists at the same state",
+    ONE_STATE: "slope between two lists in the same state",
 }
 """How the page shows the data and estimates in a record."""
 FOUND = {name: WORLDS[name] for name in ("two lists", "four lists", "equal measures in three of four pairs")}
@@ -439,7 +439,7 @@ def ideal_table(path: Path) -> str:
     for per, ideal in itertools.product((FIXED, GAIN, REMAINING), (FIXED, REMAINING)):
         data = f"effect per {per}, {ideal} ideal"
         rows.append([PER[per], ideal, *(f"{known[f'ideal, slope of {place}: {data}']:.3f}" for place in places)])
-    return markdown(["quantity that affects P", "ideal in the measure", *places], rows)
+    return markdown(["quantity that affects P", "ideal ranking", *places], rows)
 
 
 TABLES = {

@@ -53,7 +53,7 @@ COLUMNS = {
 }
 RELAY = {
     **{
-        f"P of another query: {source}, k = {k}": f"{source}, k = {k}; each query gets another query's P"
+        f"P of another query: {source}, k = {k}": f"{source}, k = {k}; P and P₀ shuffled across queries"
         for source in ("demo", "pool", "language model")
         for k in (1, 2, 3, 5)
     },
