@@ -85,7 +85,7 @@ def view_answers(
 
     ``prompts`` is keyed by (ordering, k), and ``outputs`` by (ordering, k, seed). Each file contains the required
     columns of COLUMNS. The columns in THOUGHT are added if ``thinking`` names thought marks or an answer has a thought.
-    Returns counts (keys what, count, of): dropped passages, missing answers by reason, prompts of unknown length,
+    Returns counts (`what`, `count`, `of`): dropped passages, missing answers by reason, prompts of unknown length,
     thoughts cut off at their budget, and thoughts left in answers. If an answer isn't stored, raises InputError before
     writing any file. If ``receipts`` show that the answer's prompt was too long, the error says so.
     """
@@ -112,7 +112,7 @@ def view_answers(
 
 
 def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, object]]:
-    """Count missing answers (by reason), prompts of unknown length, and thoughts that were cut or left in answers."""
+    """Count missing answers by reason, prompts of unknown length, truncated thoughts, and thoughts left in answers."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     uncounted = rows["prompt_tokens"].null_count()

@@ -120,7 +120,7 @@ class EndpointEngine:
         the first answer arrives, requests are sent one at a time, so that only one request fails if the endpoint
         rejects the request body. Rows are held back until every address has been tried, in case the addresses serve
         different models. Raises InputError if the endpoint refuses a request, truncates a prompt, cuts an answer short,
-        names another model, or still fails after all retries. Finished rows are yielded before the error is raised.
+        reports another model, or still fails after all retries. Finished rows are yielded before the error is raised.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))

@@ -53,7 +53,7 @@ class Servers:
         """Choose the address for a request: among addresses that aren't paused, the one with the fewest open requests.
 
         If all addresses are paused, prefer addresses that have replied before, then the address whose pause ends first.
-        ``last``: whether few retries are left; if so, prefer addresses that haven't failed or that have replied.
+        ``last``: whether few retries are left; if so, avoid addresses that have failed and never replied.
         """
         with self._lock:
             if awake := self._awake(last):

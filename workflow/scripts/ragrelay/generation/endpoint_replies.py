@@ -114,7 +114,7 @@ class _Logprobs(_Part):
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
-        """Return log-probabilities of the likeliest candidates for each token (tokens × CANDIDATES, padded with −inf).
+        """Return the log-probabilities of each token's likeliest candidates (tokens × CANDIDATES, padded with −inf).
 
         A completion may also list the sampled token, but only the likeliest CANDIDATES are returned.
         """

@@ -159,7 +159,7 @@ class VllmEngine:
 
         ``asked``: the requests; each consists of an item (any object), the prompt's token ids and SamplingParams.
         ``follow``, called with an item and its output, may return a second request, whose output is then yielded
-        instead. The engine never holds more than twice as many requests as fit into a batch.
+        instead. The engine holds at most two full batches of requests at a time.
         """
         from vllm.inputs import TokensPrompt
 

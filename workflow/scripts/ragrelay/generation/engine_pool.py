@@ -143,8 +143,8 @@ def serve(number: int) -> None:
     """Start an engine in this process, and run the methods received through a socket (file descriptor ``number``).
 
     The job first sends the generator's definition, the window and the number of threads. This process replies with the
-    engine's version, device and settings. For each run, the job then sends a method, a definition and lists of
-    requests, ending with an empty list. This process replies with rows followed by None, or with an error. Between
+    engine's version, device and settings. To run a method, the job sends the method, a generator's definition and lists
+    of requests, ending with an empty list. This process replies with rows followed by None, or with an error. Between
     rows, it sends tuples with the numbers of prompt and answer tokens computed so far for unfinished answers.
     """
     # Only the job handles these signals; it ends this process by closing the connection.

@@ -69,7 +69,7 @@ Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
 
 
 class Maker(Protocol):
-    """The information about an engine that a store records in the metadata of each part."""
+    """Information about an engine, which a store records in the metadata of each part."""
 
     name: str
     version: str

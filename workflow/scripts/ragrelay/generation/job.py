@@ -74,9 +74,9 @@ def generate_answers(
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt that exceeds the window is left
     out, so that other retrievers' answers are still generated. If every retriever has such a prompt, InputError is
-    raised before the engine starts. With ``leaves_out`` and `over_window: truncate`, this error isn't raised; jobs that
-    read the answers then count prompts without an answer. Returns the receipt: asked, cached, made, over_window (errors
-    by prompt_id), seconds, engine, counts by engine (see count_makers), and tokens.
+    raised before the engine starts. With ``leaves_out`` and `over_window: truncate`, this error isn't raised, and
+    prompts without an answer are counted by the jobs that read the answers. Returns the receipt: asked, cached, made,
+    over_window (errors by prompt_id), seconds, engine, counts by engine (see count_makers), and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -202,9 +202,9 @@ def keep(
 
     Each part's metadata contains the sums of the columns ``totals``. The first part's metadata also contains
     ``start_seconds``, the time until the engine was ready, including imports and tokenisation. Progress is reported
-    through ``tokens`` or, without it, as rows so far out of ``number``. ``unit``: a plural noun for the rows. Returns
-    the number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and is left out
-    of the metadata. Raises InputError for a row with a log-probability above 0, after storing earlier rows.
+    through ``tokens`` or, without it, as the number of rows so far out of ``number``. ``unit``: a plural noun for the
+    rows. Returns the number of rows (``made``), all sums, and generate_seconds. A sum with an unknown term is None, and
+    is left out of the metadata. Raises InputError for a row with a log-probability above 0, after storing earlier rows.
     """
     waiting: list[dict[str, Any]] = []
     made = 0
@@ -248,8 +248,8 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, object]:
     """Count the stored rows for ``asked`` by engine (name, version, device) and by engine settings.
 
     ``settings`` contains a count for each setting and value. Parts that don't record a setting are ignored; if a part
-    records several values, its rows count for each value. ``first_made`` is the time when the oldest of the rows' parts
-    was written (UTC, ISO 8601).
+    records several values, its rows are counted for each value. ``first_made`` is the time when the oldest part with
+    any of these rows was written (UTC, ISO 8601).
     """
     written = []
     engines: Counter[str] = Counter()

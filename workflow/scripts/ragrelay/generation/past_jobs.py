@@ -1,4 +1,4 @@
-"""Measure answer length, speed and disk space from earlier jobs with the same fingerprint."""
+"""Estimate answer length, speed and disk space from earlier jobs with the same fingerprint."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ class Timed:
 
     @classmethod
     def latest(cls, store: PartStore, parts: Sequence[Path]) -> "Timed":
-        """Read the metadata of the last TIMED_PARTS of ``parts``; omit parts without a time or from another device."""
+        """Read the metadata of the last TIMED_PARTS of ``parts``; omit untimed parts and parts from other devices."""
         described = {str(part): store.metadata(part) for part in parts[-TIMED_PARTS:]}
         device = next((metadata.get("device") for metadata in reversed(described.values())), None)
         kept = {

@@ -66,7 +66,7 @@ def with_thought(row: Mapping[str, Any], thought: Thought, tokens: int | None) -
 
 
 class AnswerStore(PartStore):
-    """The answers of one fingerprint, in the folder ``<cache_dir>/answers/<fingerprint>``.
+    """The answers stored under one fingerprint, in the folder ``<cache_dir>/answers/<fingerprint>``.
 
     Columns: prompt_id, seed, answer (null if missing; finish_reason says why), finish_reason, prompt_tokens,
     cached_tokens (prompt tokens from the prefix cache), answer_tokens (including tokens in the thought), logprob (sum
@@ -107,7 +107,7 @@ class AnswerStore(PartStore):
         """Return the answers for ``keys``, separated from thoughts, with columns PER_ANSWER and THOUGHT.
 
         ``marks``: the generator's thought marks (see reading_marks). If ``marks`` is None, raises InputError for an
-        answer that contains thought marks, as earlier versions stored.
+        answer with thought marks (earlier versions stored such answers).
         """
         rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
         if marks is None:

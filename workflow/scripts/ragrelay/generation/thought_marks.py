@@ -294,12 +294,12 @@ def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
 def without_thinking(frame: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
     """Separate the thoughts from the answers in ``frame`` (answer, finish_reason, answer_tokens, store.THOUGHT, …).
 
-    ``marks``: the start and end mark; empty if they are unknown here, as for a tokenizer on a hub; None to keep answers
-    unchanged. The thought is the text up to the last end mark. The thought may lack a start mark, because some chat
-    templates write the start mark in the prompt. An answer without an end mark is an unfinished thought if it begins
-    with a start mark, or if max_tokens truncated it and thoughts weren't generated in separate requests. Such an answer
-    is set to null, with finish_reason THINKING. The texts in WRAPS around an answer are removed too. If the thought's
-    number of tokens is known, it is subtracted from ``answer_tokens``.
+    ``marks``: the start and end mark; empty if the marks are unknown here, as for a tokenizer on a hub; None to keep
+    answers unchanged. The thought is the text up to the last end mark. The thought may lack a start mark, because some
+    chat templates write the start mark in the prompt. An answer without an end mark is an unfinished thought if it
+    begins with a start mark, or if max_tokens truncated it and thoughts weren't generated in separate requests. Such an
+    answer is set to null, with finish_reason THINKING. The texts in WRAPS around an answer are removed too. If the
+    thought's number of tokens is known, it is subtracted from ``answer_tokens``.
     """
     answer, apart = pl.col("answer"), pl.col("thought_end").is_not_null()
     ended = thinking = pl.lit(False)

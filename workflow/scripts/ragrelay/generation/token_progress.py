@@ -48,8 +48,8 @@ class TokenProgress:
     """The progress of a generation job in tokens, including the tokens of unfinished answers.
 
     ``prompts``: total prompt tokens for ``number`` answers; ``computed``: prompt tokens not in the prefix cache.
-    ``usual``: the stored answers' mean number of tokens, and the share that ended before ``longest`` tokens. ``speed``:
-    the engine's speed; None if unknown. ``basis``: a phrase that says where the speed comes from.
+    ``usual``: the mean tokens per stored answer, and the share of answers that ended before ``longest`` tokens.
+    ``speed``: the engine's speed; None if unknown. ``basis``: a phrase that says where the speed comes from.
     """
 
     unit = "answers"

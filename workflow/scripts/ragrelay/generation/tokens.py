@@ -109,10 +109,10 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
 class PromptTokenizer:
     """A tokenizer for prompts, set up according to a generator's definition.
 
-    Without ``chat``, a prompt is tokenised as text, after the BOS if the tokenizer adds one. A chat is rendered with
-    the tokenizer's chat template: a system message (if there is one), a user message, and the start of the assistant's
-    turn. For a chat, raises InputError if the tokenizer has no chat template, or if the template rejects a message
-    (some reject system messages), omits a message, or reads the clock although the definition has no ``date``.
+    Without ``chat``, a prompt is tokenised as text, with a leading BOS if the tokenizer adds one. A chat is rendered
+    with the tokenizer's chat template: a system message (if there is one), a user message, and the start of the
+    assistant's turn. For a chat, raises InputError if the tokenizer has no chat template, or if the template rejects a
+    message (some reject system messages), omits a message, or reads the clock although the definition has no ``date``.
     """
 
     def __init__(self, generator: GeneratorEntry) -> None:
@@ -137,7 +137,7 @@ class PromptTokenizer:
     def begun(self, prompt: str, system: str = "") -> str:
         """Return the start mark if ``prompt`` ends inside a thought, otherwise an empty string.
 
-        Raises InputError if the chat template closes the thought, as some do unless an argument enables thinking.
+        Raises InputError if the chat template closes the thought, as some templates do unless thinking is enabled.
         """
         if self.marks is None:
             return ""

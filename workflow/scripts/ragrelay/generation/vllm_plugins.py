@@ -21,7 +21,7 @@ PENALTY, WINDOW = "recent_penalty", "recent_window"
 class RecentTokens(LogitsProcessor):
     """A repetition penalty for the most recent tokens in prompt and answer (model runner V1).
 
-    Requests set PENALTY and WINDOW in extra_args. The penalty also affects greedy decoding, and comes before vLLM's.
+    Requests set PENALTY and WINDOW in extra_args. The penalty is applied before vLLM's own, even in greedy decoding.
     """
 
     def __init__(self, vllm_config: object, device: torch.device, is_pin_memory: bool) -> None:

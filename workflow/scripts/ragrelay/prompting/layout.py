@@ -69,7 +69,7 @@ class Layout:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
-        """Drop 1, 2, ... passages from the end of the ranking, and yield each number with the new prompt.
+        """Drop 1, 2, ... passages from the end of the ranking; each time, yield the number dropped and the new prompt.
 
         The order of the remaining passages doesn't change. At least one passage always remains, because otherwise the
         answer would be zero-shot. ``prompt``: the full prompt, needed to identify the texts that a processor wrote.

@@ -28,9 +28,9 @@ class Template:
     """A prompt template. Placeholders: {query} in zeroshot; {query} and {contexts} in kshot; {i} and {text} in context.
 
     ``system_zeroshot`` and ``system_kshot`` are the chat's system messages, without placeholders. ``swapped``, used
-    only to check judges, is kshot with its sections in a different order. Each of these three parts may be empty.
-    ``builder`` names a function (module:function) that builds prompts; zeroshot, kshot and context are then empty, and
-    ``code`` is the hash of the function's module.
+    only to check judges, is kshot with its sections in a different order. ``swapped`` and the system messages may be
+    empty. ``builder`` names a function (module:function) that builds prompts; zeroshot, kshot and context are then
+    empty, and ``code`` is the hash of the function's module.
     """
 
     zeroshot: str = ""

@@ -82,7 +82,7 @@ def pair_answers(job: "QuestionJob", qids: Sequence[str], retriever: str) -> pl.
         retriever: Name of the retriever, or `zeroshot`.
 
     Returns:
-        A table with qid, ordering, k, seed, answer and certain (false for the plan's placeholders).
+        A table with columns qid, ordering, k, seed, answer and ``certain`` (false for the plan's placeholders).
     """
     answers = job.answers(qids, retriever)
     parts = answers.split(answers.texts(answers.keys), True)

@@ -157,7 +157,7 @@ class Question(ABC):
             study: The study.
 
         Returns:
-            One key per part, which maps wildcards to values.
+            One key per part: a mapping from wildcards to values.
         """
 
     def read_jobs(self, study: "StudyOfRules") -> list[Key]:
@@ -317,7 +317,7 @@ def questions() -> tuple[Question, ...]:
 
 
 def question_named(name: str) -> Question:
-    """Return the question called ``name`` (its rule ``asks`` or, for a user's own question, ``module:Class``)."""
+    """Return a question by ``name``: its rule (``asks``) or, for a user's own question, ``module:Class``."""
     question: Question = question_class(name)()
     return question
 

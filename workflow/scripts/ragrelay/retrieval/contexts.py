@@ -94,7 +94,7 @@ def count_left_out(
 ) -> list[dict[str, Any]]:
     """Count missing results, missing texts, unjudged passages, and contexts shorter than each k in ``ks``.
 
-    Returns mappings with keys what and count. For ``contexts`` and ``skipped``, see build_contexts. With
+    Returns mappings with the keys `what` and `count`. For ``contexts`` and ``skipped``, see build_contexts. With
     ``identical_ids``, also count (and warn about) queries whose contexts include a passage with the query's own id.
     """
     deepest = max(ks)

@@ -21,7 +21,7 @@ def as_queries(queries: pl.DataFrame) -> "pd.DataFrame":
 
 
 def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str]) -> "pd.DataFrame":
-    """Convert the passages with text in a run to PyTerrier results (qid, query, docno, text, score, rank from 0)."""
+    """Convert a run's passages that have a text to PyTerrier results (qid, query, docno, text, score, rank from 0)."""
     import pandas as pd
 
     query_of = dict(queries.select("qid", "query").iter_rows())

@@ -50,7 +50,7 @@ def index_corpus(
 
 
 def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_dir: str | Path, threads: int) -> Path:
-    """Return the folder of the index in ``receipt``. Rebuild the index if it is damaged or missing.
+    """Return the folder of the index that ``receipt`` describes. Rebuild the index if it is damaged or missing.
 
     Raises InputError if the rebuilt index differs from the index in the receipt.
     """

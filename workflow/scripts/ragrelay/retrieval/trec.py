@@ -97,7 +97,7 @@ def check_run(
 def count_doubts(
     run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, object] | None = None
 ) -> list[dict[str, object]]:
-    """Count the doubtful lines and queries in ``run`` (from read_ranks); return what, count and any warning for each.
+    """Count doubtful lines and queries in ``run`` (from read_ranks); return `what`, `count` and any `warning` for each.
 
     A line is doubtful if its query isn't in ``queries`` (qid). A query is doubtful if its ranks differ although all its
     scores are equal, or if a score rises with the rank. Queries are only counted (with a warning) if ``definition``
@@ -124,7 +124,7 @@ def count_ties(
 
     A query is counted if the passages differ for any k in ``ks``. Queries are skipped if their ranks aren't distinct
     whole numbers, if all their scores are equal, or if a score rises from one rank to the next. ``run`` comes from
-    read_ranks. ``meant`` is the value of `ranked_by`; if the value is ranks or scores, nothing is counted.
+    read_ranks. ``meant`` is the value of `ranked_by`; if the value is `ranks` or `scores`, nothing is counted.
     """
     if meant in ("ranks", "scores"):
         return []

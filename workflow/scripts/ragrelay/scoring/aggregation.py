@@ -11,7 +11,7 @@ from ragrelay.scoring.store import VALUES
 class Aggregation:
     """A method for combining an answer's scores: ``max`` (the reference with the highest F1), ``mean`` or ``centroid``.
 
-    ``norm``: a function, used for ``centroid``, that returns the length of the mean of some texts' embeddings.
+    ``norm``: a function that returns the length of some texts' mean embedding; used only for ``centroid``.
     """
 
     def __init__(self, name: str, norm: Callable[[Sequence[str]], float] | None = None) -> None:

@@ -242,7 +242,7 @@ def _max_length(model: object, tokenizer: Any) -> int | None:
 
 
 def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
-    """Remove all layers after ``layer`` from the model's encoder (no layers if None), and return the encoder.
+    """Remove the layers after ``layer`` (none if ``layer`` is None) from the model's encoder, and return the encoder.
 
     Raises InputError if the model has fewer layers or an unknown structure. ``place``: the model's name in the message.
     """

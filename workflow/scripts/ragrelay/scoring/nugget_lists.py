@@ -33,7 +33,7 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
     In JSON Lines, each line contains a query's list in the format of nuggetizer and TREC RAG (FORMAT); other keys are
     ignored. Raises InputError if a line or row is malformed, a list is empty, an importance isn't vital or okay, a
-    query or a nugget in a list is duplicated, or the file contains no lists.
+    query has a second list, a list repeats a nugget, or the file contains no lists.
     """
     rows: list[tuple[str, int, str, bool, None]] = []
     seen: dict[str, set[str]] = {}

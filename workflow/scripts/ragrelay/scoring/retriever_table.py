@@ -60,8 +60,8 @@ ANSWERS_AT_ONCE = 20_000
 class References(NamedTuple):
     """A dataset's references. ``path``: the file of judged references or, for gold answers, the file of queries.
 
-    ``grades``: the lowest label in each grade. ``near_copy``: the share of common 5-grams at which a passage counts as
-    a near copy of a reference, or None to compare only docnos.
+    ``grades``: the lowest label in each grade. ``near_copy``: the minimum share of common 5-grams for a passage to
+    count as a near copy of a reference, or None to compare only docnos.
     """
 
     path: str | Path
@@ -225,8 +225,8 @@ def query_sets(
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
     """Yield each reference set as a tuple: name, k, members and number of near copies.
 
-    Unseen sets exclude the references revealed in contexts of k passages; near copies are the excluded references whose
-    docno isn't in these contexts. Members are a bool array (references,). Other sets have k = None and NaN near copies.
+    Unseen sets exclude references revealed in contexts of k passages; near copies are the excluded references whose
+    docno isn't in these contexts. Members: a bool array (references,). For other sets, k is None and near copies NaN.
     """
     # Orderings with the same k show the same passages, unless some were cut to fit a window. They share one set.
     seen, held = {}, {}

@@ -63,7 +63,7 @@ class Citations(NamedTuple):
 
 
 def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citations:
-    """Find the citations in an answer; they name passages by number (from 1) or by id (``docnos``, if known)."""
+    """Find an answer's citations, which name passages by number (from 1) or by id (``docnos``, if known)."""
     kept, places, cited, unread = [""], list[int](), list[list[int]](), list[str]()
     size = start = done = counted = 0
     while form := _FORM.search(answer, start):
@@ -91,8 +91,8 @@ def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citation
 def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Sentence]:
     """Split an answer into sentences, each with its citations (if any). Sentences that contain no words are left out.
 
-    A citation after a full stop belongs to the sentence before the full stop. If the citation begins a line with more
-    text, or if the answer begins with a citation, the citation belongs to the next sentence.
+    A citation after a full stop belongs to the sentence before the full stop. However, it belongs to the next sentence
+    if it starts a line and text follows on that line, or if the answer begins with a citation.
     """
     text, places, numbers, _ = read_citations(answer, docnos)
     starts = accumulate(map(len, split_sentences(text)), initial=0)
@@ -112,7 +112,7 @@ def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Se
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
     """Convert the cited docnos in sentences to numbers. Sentences that contain no words are left out.
 
-    A docno's number is its index in ``docnos``, counted from 1, or 0 if missing. Marks such as ``[1]`` are removed.
+    A docno's number is its position (from 1) in ``docnos``, or 0 if it isn't there. Marks such as ``[1]`` are removed.
     """
     if cited is None:
         return None

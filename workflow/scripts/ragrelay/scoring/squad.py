@@ -41,7 +41,7 @@ def words(text: str) -> list[str]:
 def words_of_pair(answer: str, gold: str) -> tuple[list[str], list[str]]:
     """Return the words of an answer and of a gold answer.
 
-    If the gold answer has only articles, only lower-case articles before another word are removed from the answer.
+    If the gold answer consists of articles, the answer keeps its articles, except lower-case ones before another word.
     """
     ours, theirs = words(answer), words(gold)
     if theirs and all(map(ARTICLES.fullmatch, theirs)):

@@ -56,7 +56,7 @@ class File(GeneratorKind):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, object]]]:
-        """Return the dataset's answer files, including zero-shot answers, each with values such as k from its name."""
+        """Return the dataset's answer files (zero-shot included), each with the values in its name (such as k)."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -64,7 +64,7 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, object]:
-        """Return the answer files (``files``), and the grid's values plus the default retriever and k (``places``)."""
+        """Return the answer files (key ``files``) and the grid with the default retriever and k (key ``places``)."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]

@@ -108,7 +108,7 @@ class Openai(Generator):
                 )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that addresses are valid, a local tokenizer exists, and ``truncate`` isn't used without a window."""
+        """Check that addresses are valid, a local tokenizer is usable, and ``truncate`` isn't used without a window."""
         for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url or ():
             check_url(f"{place}.base_url'", address)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:

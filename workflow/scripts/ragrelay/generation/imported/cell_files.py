@@ -40,7 +40,7 @@ def read_answers(
     answers: Mapping[tuple[str, int, int], Path],
     found: tuple[str | Path, str | Path, str | Path] | None = None,
 ) -> list[dict[str, object]]:
-    """Read, check and write imported answers for one retriever; return counts of unused data (what, count, of).
+    """Read, check and write imported answers for one retriever; return counts of unused data (`what`, `count`, `of`).
 
     ``imported``: the answer files and the grid's values, as returned by File.given. ``names``: the `generator` and,
     unless the answers are zero-shot, the `retriever`. ``found``: the paths of the context candidates and judgements to
@@ -70,7 +70,7 @@ def write_cells(
     answers: Mapping[tuple[str, int, int], Path],
     cited: bool = False,
 ) -> tuple[list[dict[str, object]], dict[str, list[str]]]:
-    """Write prompt and answer files for a retriever's cells; return counts (what, count, of) and each query's docnos.
+    """Write prompt and answer files for a retriever's cells; return counts (`what`, `count`, `of`) and docnos by query.
 
     ``rows``: the retriever's answers, each assigned to a cell. ``run``: the retriever's context candidates (qid, rank,
     docno); an answer without docnos is assumed to come from the run's first k passages. In the prompt files (keyed by
@@ -127,7 +127,7 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages in ``run`` as context candidates, then those that are only in ``shown`` (docnos by qid).
+    """Write the passages in ``run`` as context candidates, followed by those only in ``shown`` (docnos by qid).
 
     Passages that aren't in the run have null ranks and scores.
     """

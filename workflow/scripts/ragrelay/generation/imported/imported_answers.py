@@ -82,7 +82,7 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
-    """Read answers from ``files``, which pairs each path with values for all answers in the file; remove thoughts.
+    """Read the answers in ``files``, and remove thoughts. ``files`` pairs each path with values for all its answers.
 
     Raises InputError for malformed rows, and for thought marks that the file's value `thinking` doesn't name.
     """
@@ -164,14 +164,14 @@ def _cells_of(rows: pl.DataFrame) -> str:
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, object]]:
-    """Return counts (what, count) of answers outside the grid and of answers to queries without judgements."""
+    """Return counts (`what`, `count`) of answers outside the grid and of answers to queries without judgements."""
     own = in_grid(rows, places)
     unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
     return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
 
 
 def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object]:
-    """Count the queries without an answer in ``cell`` (ordering, k, seed); the result has keys what, count and of."""
+    """Count the queries without an answer in ``cell`` (ordering, k, seed); return `what`, `count` and `of`."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 
 

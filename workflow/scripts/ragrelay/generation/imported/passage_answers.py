@@ -21,9 +21,9 @@ def checked_passages(
 ) -> pl.DataFrame:
     """Read and check single-passage answers from ``files``, which pairs each path with values for all its answers.
 
-    Returns columns place, qid, docno, seed, answer, finish_reason. If an answer has no seed, the first of ``seeds`` is
-    used. Duplicate answers are allowed, for example in several retrievers' files. Raises InputError if an answer isn't
-    based on exactly one passage, if a query or passage is unknown, or if two different answers have the same key.
+    Returns columns place, qid, docno, seed, answer and finish_reason. If an answer has no seed, the first of ``seeds``
+    is used. Duplicate answers are allowed, for example in several retrievers' files. Raises InputError if an answer
+    isn't based on exactly one passage, if a query or passage is unknown, or if two different answers have the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
@@ -40,11 +40,11 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, object]]]:
-    """Select the ``rows`` that the study needs; also return counts (what, count, of) of unused and missing answers.
+    """Select the ``rows`` that the study needs, and count unused and missing answers (`what`, `count`, `of`).
 
-    The selected rows have columns qid, docno, prompt_id, seed, answer, finish_reason, and are sorted by passage, then
-    seed. ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: how messages
-    refer to the files. Raises InputError if none of the ``ranked`` passages has an answer.
+    The selected rows have columns qid, docno, prompt_id, seed, answer and finish_reason, and are sorted by passage,
+    then seed. ``qids``: the judged queries. ``ranked``: the passages that need labels (qid, docno). ``place``: how
+    messages refer to the files. Raises InputError if none of the ``ranked`` passages has an answer.
     """
     of_seeds = rows.filter(pl.col("seed").is_in(list(seeds)))
     judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))

@@ -25,11 +25,11 @@ MASS = Column(
 
 
 def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, object]]:
-    """Count the questions whose mass is below LITTLE; return an entry for left_out.json (what, count, of[, warning]).
+    """Count the questions whose mass is below LITTLE, and return the count as an entry for left_out.json.
 
     ``masses``: the allowed words' total probability for each question. Nulls are ignored; if there are only nulls, the
-    result is empty. ``of`` contains the number of questions, their mean mass and, if given, the ``judge``. A warning is
-    added and logged if the mean mass is below LITTLE, or if the share of counted questions is above MANY.
+    result is empty. The entry's ``of`` contains the number of questions, their mean mass and, if given, the ``judge``.
+    A warning is added and logged if the mean mass is below LITTLE, or if the share of counted questions is above MANY.
     """
     known = masses.drop_nulls()
     if known.is_empty():

@@ -21,7 +21,7 @@ INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window", "think
 
 
 class LikelihoodStore(PartStore):
-    """The likelihoods of one fingerprint, in the folder ``<cache_dir>/likelihoods/<fingerprint>``.
+    """The likelihoods stored under one fingerprint, in the folder ``<cache_dir>/likelihoods/<fingerprint>``.
 
     Columns: prompt_id, continuation (an id), tokens (number of scored tokens), logprob (the tokens' total
     log-probability in nats, computed without temperature over the complete vocabulary).

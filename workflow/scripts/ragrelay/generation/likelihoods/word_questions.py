@@ -53,7 +53,7 @@ def ask_words(
         certain: False if the plan can only estimate the number of requests.
 
     Returns:
-        The receipt, with additional keys for ``asked_shares``: the words, their tokens or spellings, and ``begins``.
+        The receipt, plus keys that ``asked_shares`` reads: the words, their tokens or spellings, and ``begins``.
 
     Raises:
         InputError: Words can't be told apart, a question exceeds the window, or replies would begin with a thought.

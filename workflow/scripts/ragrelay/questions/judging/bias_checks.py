@@ -70,7 +70,7 @@ def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
     """Draw up to ``size`` rows from ``keys`` (the same sample for every judge), and sort them by ``names``.
 
-    Every query's first row is drawn before any query's second row, and so on, ordered by a hash of ``names``.
+    Rows are ordered by a hash of ``names``; every query's first row is drawn before any query's second row, and so on.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
@@ -83,7 +83,7 @@ def checked(
     """Return questions about ``answers``, paired with changed questions (SCHEMA), and the changed prompts (PROMPTS).
 
     The questions use the references at the lowest grade. A check includes only the answers for which the change alters
-    a question. LENGTH changes nothing and includes all answers.
+    a question. The check LENGTH changes nothing and includes all answers.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)

@@ -38,7 +38,7 @@ _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
 
 class Topic(NamedTuple):
-    """A query and its passages (docno, text), in the order in which the prompts contain them."""
+    """A query and its passages (docno, text), in the order in which they appear in prompts."""
 
     qid: str
     query: str

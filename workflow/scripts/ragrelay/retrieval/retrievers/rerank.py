@@ -68,7 +68,7 @@ class Rerank(Retriever):
     def rescored(
         self, queries: pl.DataFrame, first: pl.DataFrame, texts: Mapping[str, str], threads: int
     ) -> pl.DataFrame:
-        """Return qid, docno and score for the passages in ``first`` (qid, docno, rank, score) with a text in ``texts``.
+        """Score ``first`` (qid, docno, rank, score), skipping passages not in ``texts``; return qid, docno and score.
 
         Raises InputError if the model's tokenizer doesn't know the words in queries or passages.
         """

@@ -137,7 +137,7 @@ class Nuggets(JudgeScorer):
         return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Read each query's nuggets, as pairs of a nugget's text and whether the nugget is vital."""
+        """Read each query's nuggets as pairs (text, whether the nugget is vital)."""
         nuggets: dict[str, list[tuple[str, bool]]] = {}
         for path in paths:
             columns = ["qid", "text", "vital"]
