@@ -237,7 +237,7 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 
 
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
-    """Change a verdict in ``correlations`` to undecided, and add a remark, if its Holm-adjusted p-value is 5% or more.
+    """Make each verdict undecided if its Holm-adjusted p-value is 5% or more, and add a remark.
 
     The page then only shows verdicts that hold after the correction. If the test still rejects after the correction but
     the interval includes 0, a remark says so.
@@ -345,7 +345,7 @@ def permutation_p(
 ) -> npt.NDArray[np.float64]:
     """Test whether ``coefficient`` (pearson or spearman) is 0, and return a p-value for each pair of columns (n,).
 
-    The statistic is sqrt(n) r / tau. With x and y centred, tau^2 is the mean of x^2 y^2 divided by the product of the
+    The statistic is sqrt(n) r / tau. With x and y centred, tau^2 is the mean of x^2 y^2, divided by the product of the
     means of x^2 and y^2. If the true correlation is 0, r has the variance tau^2 / n, whether or not the columns are
     independent. One column is permuted ``permutations`` times, in the same way for equal n and ``seed``; the observed
     order counts as another permutation. The test is exact for independent columns and asymptotically valid for

@@ -111,7 +111,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
 
 
 def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Average P and P_0 over generators (columns PER_QUERY, p, p0), with null where a generator has no value."""
+    """Average P and P_0 over generators (columns PER_QUERY, p, p0), with null unless every generator has a value."""
     return (
         pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
         .sort(PER_QUERY, maintain_order=True)

@@ -150,7 +150,7 @@ def relay(
     gives each retriever's kind; all retrievers except oracle, graded, position and processed ones count as rankings.
     ``by_seed`` (see utility.scores_by_seed) has a score for each seed; P is the mean of these scores.
 
-    A pair of rankings (A, B) gets a row if at least 5 queries have P and the measure for both rankings, and different
+    A pair of rankings (A, B) has a row if at least 5 queries have P and the measure for both rankings, and different
     docnos in the two contexts. For each of these queries, x is the difference in the measure (A minus B), and p is the
     difference in P (on unseen references, in P - P_0). Both are centred. In ``adjusted`` rows, x and p are instead the
     residuals of a regression on an intercept, the query's mean measure over all rankings, and the query's P_0 (on all

@@ -67,7 +67,7 @@ def within_queries(
 
     ``utility`` has the columns utility.COLUMNS, ``retrieval`` has retriever, qid, measure, k and value, and ``kinds``
     gives each retriever's kind. For each ordering and k, the measure and P are centred per query, and r is Pearson's r
-    of the residuals (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool
+    of the residuals (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` (k is null) pool
     all orderings and k after this centring; orderings that give the same prompts at a k are counted once. For unseen
     references, P - P_0 is used instead of P, because each context has a different reference set.
 

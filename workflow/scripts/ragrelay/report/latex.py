@@ -38,7 +38,7 @@ def line(cells: Iterable[str]) -> str:
 def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen: bool = False) -> str:
     """Write Table 1 (Tian et al., ECIR 2025) for one generator and scorer, as LaTeX to include with \\input.
 
-    Each dataset is a block of rows: zero-shot P, then a row per retriever and ordering. Columns are grades and k.
+    Each dataset is a block of rows: zero-shot P, then a row per retriever and ordering, with a column per grade and k.
     Cells show ``quantity`` (``utility`` or ``p``) and significance marks; each column's best value is bold. Datasets
     with different grades are in separate ``table`` environments. ``unseen``: whether to use unseen references.
     """

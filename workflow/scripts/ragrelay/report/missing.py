@@ -61,7 +61,7 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
 def with_absent(lengths: pl.DataFrame, left_out: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Add a column ``absent`` (answers missing from an imported file) to ``lengths``, and count these answers in ``n``.
 
-    Answers to queries without results (P = P₀) aren't counted, and zero-shot answers only if the study has any.
+    Answers to queries without results (P = P₀) aren't counted; zero-shot answers are counted only if the study has any.
     """
     keys = ["dataset", "generator", "retriever", "ordering", "k"]
     kinds = (UNANSWERED, NO_RESULTS)

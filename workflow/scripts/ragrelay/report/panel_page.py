@@ -64,7 +64,7 @@ def panel_finding(section: Section) -> str:
 
 
 def panel_warning(section: Section) -> list[Warned]:
-    """Return a warning that names the judges and gives the primary pair's range of differences without each judge."""
+    """Warn that P is the judges' mean, and give the range of the primary pair's difference if one judge is left out."""
     if not (rows := _of_pair(section)):
         return []
     judges, table = listing([row["without"] for row in rows]), RESULT_TABLES["panel"]

@@ -118,7 +118,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Return how often the best-matching reference is in the context, and utility for all and for unseen references."""
+    """Return how often contexts contain the best-matching reference, and utility for all and for unseen references."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

@@ -198,7 +198,7 @@ def correlations(rows: list[Row], measure: str) -> list[str]:
 
 
 def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[str]) -> list[str]:
-    """State in how many cells rho is above 0, below 0 or undecided. ``frame``: the rows for rho in correlation.csv."""
+    """State how many rhos are above 0, below 0 or of undecided sign. ``frame``: rows for rho in correlation.csv."""
     cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
     if cells.is_empty():
         return []

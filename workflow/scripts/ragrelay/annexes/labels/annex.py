@@ -12,7 +12,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 
 class Labels(Annex):
-    """Label passages with people, judges and eRAG, and correlate labels with answer quality (target `erag`)."""
+    """Collect passage labels from people, judges and eRAG, and correlate them with answer quality (target `erag`)."""
 
     order = 2
     doors = ("erag",)

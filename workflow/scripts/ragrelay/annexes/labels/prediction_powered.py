@@ -1,8 +1,8 @@
 """Estimate a mean or Pearson's r over all queries from a few human labels and many judge labels.
 
 The method is described in analysis/prediction_powered.py, where J is the estimate from the judge's labels for the N
-queries without human labels. The judge gets weight 0 if, among the human values or the judge's, fewer than 5 differ
-from the most common value. The sampling unit is the query, so several answers to a query are averaged first.
+queries without human labels. The judge's weight is 0 if fewer than 5 of the human values, or of the judge's values,
+differ from the most common value. The sampling unit is the query, so several answers to a query are averaged first.
 """
 
 from collections.abc import Sequence

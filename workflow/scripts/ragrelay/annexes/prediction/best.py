@@ -55,8 +55,8 @@ def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shu
 
     Returns the columns in COLUMNS except STUDY_PART. The largest rho of any predictor is compared with the largest rho
     for each shuffle of the target (Westfall and Young 1993), so the test accounts for the selection. Queries without a
-    value for a predictor are given the middle rank. A verdict is positive if p < 0.05 after Holm's correction over the
-    cells with the same target and reference set, for retrievers in ``rankings``. Gain and utility contain P_0's noise,
+    value for a predictor are given the middle rank. For retrievers in ``rankings``, a verdict is positive if p < 0.05
+    after Holm's correction over the cells with the same target and reference set. Gain and utility contain P_0's noise,
     so predictors computed from the zero-shot answer correlate with gain and utility even if no context helps. For these
     targets, a predictor must also correlate with P given P_0; otherwise the verdict is `not beyond P₀`.
     """

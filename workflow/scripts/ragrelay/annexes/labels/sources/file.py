@@ -13,7 +13,7 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 class File(Graded):
     """Labels that people or another judge assigned, read from a file. If the file contains a query, the query's
-    passages without a label get label 0. Queries that aren't in the file have no labels.
+    unlabelled passages have label 0. Queries that aren't in the file have no labels.
     """
 
     judge = True
