@@ -27,7 +27,7 @@ def test_what_is_cached_serves_and_nothing_is_written(copied: Callable[[], Sandb
     said = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("ragrelay: error")]
     assert len(said) == 1
     asked = study.distinct_keys()
-    missing = f"found read-only, and {asked // 3} of {asked} answers are not in cache/answers/"
+    missing = f"found read-only, although {asked // 3} of {asked} answers are not in cache/answers/"
     assert f"config key 'cache_mode': {missing}" in said[0]
     assert "Traceback" not in done.stdout + done.stderr
     assert cache_of(study) == before

@@ -72,7 +72,7 @@ WRONG: dict[str, tuple[list[Any], str]] = {
     "no truth value": ([ROW | {"is_gold": "maybe"}], "line 1: found is_gold 'maybe'; expected true or false"),
     "a list": ([ROW | {"evidence": ["x"]}], "line 1: found evidence with a JSON list; expected a single value"),
     "half a character": ([ROW | {"claim": "\ud800"}], "line 1: found an unpaired surrogate in claim"),
-    "no object": ([[1]], "line 1: found a JSON list; expected one JSON object"),
+    "no object": ([[1]], "line 1: found a list; expected a JSON object"),
     "no row": ([], "found no claim; expected at least one claim"),
 }
 

@@ -23,7 +23,7 @@ PLACE = "config key 'battles."
         ({"b": {**JUDGE, "references": "some"}}, f"{PLACE}b.references': found 'some'"),
         ({"b": {"kind": "file", "path": "none.csv"}}, "none.csv: found no such file"),
         ({"b": JUDGE, "p": {"kind": "panel", "of": ["b", "c", "d"]}}, f"{PLACE}p.of': found 'c'"),
-        ({"b": JUDGE, "p": {"kind": "panel", "of": ["b", "b", "b"]}}, "each value once"),
+        ({"b": JUDGE, "p": {"kind": "panel", "of": ["b", "b", "b"]}}, "unique values"),
         ({"b": JUDGE, "c": JUDGE, "p": {"kind": "panel", "of": ["b", "p", "c"]}}, f"{PLACE}p.of': found 'p', which is"),
         (
             {"b": JUDGE, "c": {**JUDGE, "pairs": "all"}, "d": JUDGE, "p": {"kind": "panel", "of": ["b", "c", "d"]}},

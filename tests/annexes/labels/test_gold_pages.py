@@ -56,7 +56,7 @@ WRONG: dict[str, tuple[list[Any], str]] = {
         "line 2: found a record in another format; expected output with titles in provenance",
     ),
     "no title": ([{"id": "1", "output": [{"provenance": [{"wikipedia_id": 5}]}]}], "line 1: found a record in"),
-    "a list": ([[1]], "line 1: found a JSON list; expected one JSON object"),
+    "a list": ([[1]], "line 1: found a list; expected a JSON object"),
 }
 
 

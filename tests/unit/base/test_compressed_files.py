@@ -45,7 +45,7 @@ def test_damaged_data(tmp_path: Path, ending: str, damage: Callable[[bytes], byt
     path = tmp_path / f"mine.run{ending}"
     content = "".join(f"q{number} Q0 d{number * 7919 % 1009} 1 {number}.5 t\n" for number in range(9000)).encode()
     path.write_bytes(damage(COMPRESS[ending](content)))
-    with pytest.raises(InputError, match=rf"run{ending}, after \d+ line\(s\): found damaged \{ending.lower()} data"):
+    with pytest.raises(InputError, match=rf"run{ending}(, after line \d+)?: found damaged \{ending.lower()} data"):
         list(numbered_lines(path))
 
 
@@ -68,7 +68,7 @@ def test_several_streams(tmp_path: Path, ending: str) -> None:
 def test_bytes_after_the_last_stream(tmp_path: Path, ending: str, rest: bytes) -> None:
     path = tmp_path / f"mine.txt{ending}"
     path.write_bytes(COMPRESS[ending](lines("one")) + rest)
-    with pytest.raises(InputError, match=rf"txt{ending}, after \d+ line\(s\): found damaged \{ending.lower()} data"):
+    with pytest.raises(InputError, match=rf"txt{ending}(, after line \d+)?: found damaged \{ending.lower()} data"):
         list(numbered_lines(path))
 
 
@@ -89,7 +89,7 @@ def test_a_flipped_bit_loses_no_line(tmp_path: Path, ending: str) -> None:
 @ENDINGS
 def test_an_empty_file(tmp_path: Path, ending: str) -> None:
     (tmp_path / f"mine.txt{ending}").touch()
-    with pytest.raises(InputError, match=rf"after 0 line\(s\): found damaged \{ending.lower()} data \(an empty file\)"):
+    with pytest.raises(InputError, match=rf"found damaged \{ending.lower()} data \(an empty file\)"):
         list(numbered_lines(tmp_path / f"mine.txt{ending}"))
 
 

@@ -76,7 +76,7 @@ def test_the_hash_follows_imports_inside_the_package(install: Install, tmp_path:
         ({"Scorer.short": "b_lab.short"}, "entry point 'Scorer.short' of a-lab: found no package 'b_lab'; "),
         ({"Scorer.rouge": "a_lab.short"}, "entry point Scorer.rouge: found the name of one of ragrelay's kinds; "),
         ({"Scorer.short": "a_lab.broken"}, "module a_lab.broken: found ZeroDivisionError: division by zero; "),
-        ({"Scorer.short": "a_lab"}, "module a_lab: found 0 classes; expected exactly one derived from Scorer"),
+        ({"Scorer.short": "a_lab"}, "module a_lab: found 0 classes; expected exactly one subclass of Scorer"),
     ],
 )
 def test_what_cannot_be_used_is_one_line(install: Install, entry: dict[str, str], message: str) -> None:

@@ -194,7 +194,7 @@ def test_other_files_and_other_versions(tmp_path: Path, file: Path) -> None:
     name = b"output_norm.weight"
     place = whole.index(name) + len(name) + 4 + 8
     path.write_bytes(whole[:place] + struct.pack("<I", 999) + whole[place + 4 :])
-    with pytest.raises(InputError, match=r"tensor output_norm\.weight of unknown type 999; expected one of ggml"):
+    with pytest.raises(InputError, match=r"tensor output_norm\.weight of the unknown type 999; expected one of ggml"):
         gguf_header(path)
 
 

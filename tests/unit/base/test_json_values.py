@@ -50,7 +50,7 @@ def test_at_the_last_level_that_can_be_read(tmp_path: Path, text: str) -> None:
 def test_a_key_twice_in_a_record(tmp_path: Path) -> None:
     """Python's own reader keeps the last; in an object within it, the same."""
     for text in ('{"a": 1, "b": 2, "a": 1}', '{"c": [{"a": {}, "a": {}}]}'):
-        with pytest.raises(InputError, match="x, line 1: found duplicate key 'a'; expected each key once"):
+        with pytest.raises(InputError, match="x, line 1: found duplicate key 'a'; expected unique keys"):
             of_line(tmp_path / "x", text)
 
 
@@ -58,5 +58,5 @@ def test_a_line_of_many_keys(tmp_path: Path) -> None:
     """Keys are counted once, not once a key: that took hours."""
     keys = ", ".join(f'"k{number}": {number}' for number in range(200_000))
     assert len(json_record(tmp_path, 1, f"{{{keys}}}")) == 200_000
-    with pytest.raises(InputError, match="line 3: found duplicate key 'k7'; expected each key once"):
+    with pytest.raises(InputError, match="line 3: found duplicate key 'k7'; expected unique keys"):
         json_record(tmp_path, 3, f'{{{keys}, "k9": 1, "k7": 1}}')

@@ -109,7 +109,7 @@ def test_a_count_says_whether_the_job_makes_something(works: dict[str, Make], tm
 @pytest.mark.parametrize("work", WORKS)
 def test_work_that_appeared_after_the_count_waits_for_a_gpu(works: dict[str, Make], tmp_path: Path, work: str) -> None:
     """The next attempt has one, by either of the executor's names."""
-    found = "count.json: found missing keys, although none were missing when they were counted"
+    found = "count.json: found missing results, although none were missing when they were counted"
     with pytest.raises(InputError, match=found), counted_work(job(tmp_path, 0)):
         works[work](tmp_path / "cache")
     assert not files_of(tmp_path / "cache")

@@ -47,7 +47,7 @@ def test_categories_and_dates_are_texts(tmp_path: Path) -> None:
     [
         (pa.table({"text": pa.array([b"a"])}), "column text: found values of type binary; expected strings, numbers"),
         (pa.table({"text": pa.array([["a"]], pa.list_view(pa.string()))}), "found values of type list_view"),
-        (pa.Table.from_arrays([pa.array(["a"])] * 2, ["text"] * 2), ": found duplicate column 'text'; expected each"),
+        (pa.Table.from_arrays([pa.array(["a"])] * 2, ["text"] * 2), ": found duplicate column 'text'; expected unique"),
         (pa.table({"texts": ["a"]}), ": found no column text; expected it"),
     ],
 )

@@ -132,7 +132,7 @@ def test_a_part_garbled_after_it_was_indexed_is_found_before_it_is_read_and_made
 ) -> None:
     located = store(tmp_path).held(rows("b"))
     garble(parts[1])
-    with pytest.raises(InputError, match=f"{parts[1].name}: found changed bytes; expected an unchanged part"):
+    with pytest.raises(InputError, match=f"{parts[1].name}: found changed bytes; expected an unchanged file"):
         store(tmp_path).read(located)
     assert [line.split(": ")[0] for line in check_cache(tmp_path)] == [str(parts[1])]
     caplog.clear()

@@ -228,7 +228,7 @@ def test_names() -> None:
     {
         "StRecall(rel=0)": "rel of at least 1",
         "alpha_nDCG(alpha=1.5)": "alpha from 0 to 1",
-        "alpha_nDCG(alpha='high')": "a measure from ir_measures",
+        "alpha_nDCG(alpha='high')": "a measure in ir_measures",
         "alpha_nDCG(judged_only=True)": "complete rankings",
         "StRecall@5": "a cutoff",
         "ERR_IA": "StRecall or alpha_nDCG, or a measure of judged passages",

@@ -22,7 +22,7 @@ def test_a_key_twice(tmp_path: Path, text: str, found: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(InputError) as error:
         read_yaml(tmp_path / "c.yaml")
-    assert str(error.value) == f"{tmp_path / 'c.yaml'}, {found}; expected each key once"
+    assert str(error.value) == f"{tmp_path / 'c.yaml'}, {found}; expected unique keys"
 
 
 @pytest.mark.parametrize(

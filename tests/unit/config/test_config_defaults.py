@@ -147,6 +147,6 @@ def test_a_margin_is_a_scorers_own(config: dict[str, Any], tmp_path: Path) -> No
     assert (study.margin("minilm"), study.margin("one")) == (None, 0.05)
     at(config, "analysis.margins", {"ones": 0.05})
     with pytest.raises(
-        InputError, match=r"'analysis\.margins\.ones': found a name that no scorer has; .*did you mean 'one'"
+        InputError, match=r"'analysis\.margins\.ones': found the name of an unknown scorer; .*did you mean 'one'"
     ):
         study_of(config, tmp_path)

@@ -69,7 +69,7 @@ def test_a_value_of_several_types_is_refused_by_the_one_that_it_has(config: dict
     for value, parts in (
         (["<a>", "<b>", "<c>"], ["'generators.lm.thinking'", "at most 2 items"]),
         (["<a>", ""], ["'generators.lm.thinking.1'", "found ''", "at least 1 character"]),
-        (None, ["'generators.lm.thinking'", "found None; expected a mapping or a list or 'none'"]),
+        (None, ["'generators.lm.thinking'", "found None; expected a mapping, a list or 'none'"]),
     ):
         at(config, "generators.lm.thinking", value)
         check_error(config, tmp_path, parts)

@@ -54,7 +54,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"kind": "pyterrier", "pipeline": "os.system('x')"}, ["'retrievers.it.pipeline'", "os.system('x')"]),
     (
         {"kind": "pyterrier", "pipeline": "mine"},
-        ["'retrievers.it.pipeline'", "'mine'", "a function as module:function"],
+        ["'retrievers.it.pipeline'", "'mine'", "a function in the form module:function"],
     ),
     ({"kind": "pyterrier", "pipeline": "nowhere:f"}, ["'retrievers.it.pipeline'", "no module 'nowhere'", "nowhere.py"]),
     ({"kind": "pyterrier", "pipeline": "no.where:f"}, ["'retrievers.it.pipeline'", "no module 'no.where'"]),

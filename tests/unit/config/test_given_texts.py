@@ -75,7 +75,7 @@ def test_lists_of_numbers() -> None:
         ("budget={tokens: 010}", "budget.tokens': found '010'; expected an integer"),
         ("budget={tokens: true}", "budget.tokens': found True; expected an integer"),
         ("grid={k: [1, x]}", "grid.k.1': found 'x'; expected an integer"),
-        ("grid={k: [1, 1]}", r"grid.k': found \[1, 1\]; expected each value once"),
+        ("grid={k: [1, 1]}", r"grid.k': found \[1, 1\]; expected unique values"),
         ("context_use=maybe", "context_use': found 'maybe'; expected true or false"),
     ],
 )

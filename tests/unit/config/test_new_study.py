@@ -44,7 +44,7 @@ def test_what_is_missing_is_named_and_nothing_replaced(tmp_path: Path) -> None:
     given = ["--model", "smollm2", "--file", str(file)]
     with pytest.raises(SystemExit, match=r"no\.run: found no such file; expected a run file in TREC format"):
         main([str(tmp_path / "no.run"), "--collection", str(COLLECTION), *given])
-    with pytest.raises(SystemExit, match=r"found no passages\.jsonl; expected a folder"):
+    with pytest.raises(SystemExit, match=r"found no passages\.jsonl; expected a dataset folder"):
         main([*runs(tmp_path), "--collection", str(tmp_path), *given])
     assert not file.exists()
     file.write_text("study: mine", encoding="utf-8")

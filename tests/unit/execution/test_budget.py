@@ -9,7 +9,7 @@ from ragrelay.execution.plan.budget import budget_lines, check_budget, plan_rece
 
 TOTAL = {"gpu_hours": 100.0, "prompt_tokens": 1000, "answer_tokens": 200}
 LIMIT = "found a run that needs about 100 GPU-hours in addition to 60 already used; expected at most 150"
-OVER = r"found 161 GPU-hours used, more than the plan from \S+ estimated; expected a new plan: run `snakemake plan`"
+OVER = r"found 161 GPU-hours used, more than the plan from \S+ estimated; expected a new plan; run `snakemake plan`"
 
 
 def check(folder: Path, limit: float, before: float, now: float) -> None:

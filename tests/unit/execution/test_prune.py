@@ -99,7 +99,9 @@ def test_nothing_is_removed_under_a_run_of_another_study(cache: Path) -> None:
     )
     assert run.stdout and run.stdout.readline() == "noted\n"
     try:
-        with pytest.raises(InputError, match=rf"found a cache used by process {run.pid} on .*; expected no run that"):
+        with pytest.raises(
+            InputError, match=rf"found a cache in use by process {run.pid} on .*; expected a cache that no run"
+        ):
             prune(cache, remove=True)
         assert kept(cache) == [NEEDED, OTHERS, OLD, INDEX]
         run.send_signal(signal.SIGKILL)
@@ -114,12 +116,12 @@ def test_nothing_is_removed_under_a_run_of_another_study(cache: Path) -> None:
 def test_nothing_is_removed_while_a_job_without_its_run_writes(cache: Path) -> None:
     """A cluster may still have jobs of a killed run: they go on, or have left half a part."""
     with in_use(cache):
-        with pytest.raises(InputError, match="found a cache used by process "):
+        with pytest.raises(InputError, match="found a cache in use by process "):
             prune(cache, remove=True)
         assert kept(cache) == [NEEDED, OTHERS, OLD, INDEX]
     half = cache_use.temporary_beside(cache / "answers" / NEEDED / "part")
     half.write_text("half", encoding="utf-8")
-    with pytest.raises(InputError, match="found a cache used by "):
+    with pytest.raises(InputError, match="found a cache in use by "):
         prune(cache, remove=True)
     assert kept(cache) == [NEEDED, OTHERS, OLD, INDEX]
     half.unlink()

@@ -101,7 +101,7 @@ def test_they_are_read_from_the_plan(tmp_path: Path) -> None:
     receipt.write_text('{"planned": "by an earlier version"}', encoding="utf-8")
     assert shards_of_plan(receipt) == {}
     receipt.write_text("[", encoding="utf-8")
-    with pytest.raises(InputError, match="a damaged plan; expected a complete plan; delete this file, then"):
+    with pytest.raises(InputError, match="a damaged plan; expected an intact plan; delete this file, then"):
         shards_of_plan(receipt)
     total = {"gpu_hours": 1.0, "prompt_tokens": 1, "answer_tokens": 1}
     assert plan_receipt(total, "hash", {"d": {"lm": 2}}, {}, {})["shards"] == {"d": {"lm": 2}}

@@ -131,7 +131,7 @@ def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
     [
         ('{"qid": "1", "answer": ', ["line 2", "invalid JSON"]),
         ('{"qid": "1", "answer": "a", "qid": "2"}', ["line 2", "duplicate key 'qid'"]),
-        ("[]", ["line 2", "JSON list", "one JSON object"]),
+        ("[]", ["line 2", "a list", "a JSON object"]),
         ({"qid": "1"}, ["line 2", "no text value for key 'answer'"]),
         ({"answer": "a"}, ["line 2", "no text value for key 'qid'"]),
         ({"qid": "1", "answer": 3}, ["line 2", "no text value for key 'answer'"]),

@@ -51,7 +51,7 @@ def test_keys_that_vanished_after_the_count_end_the_job(
     start: Any = checked_engine(engine.start, [str(path)], gpus)
     if refused:
         with pytest.raises(
-            InputError, match=r"count.json: found missing keys, although none were missing when they were counted"
+            InputError, match=r"count.json: found missing results, although none were missing when they were counted"
         ):
             run(start)
         assert not engine.starts

@@ -64,7 +64,7 @@ def read(folder: Path, name: str) -> object:
         ("queries.tsv", b"\n\n", ["no query"]),
         ("queries.tsv", b"", ["no query"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "x"}\n{"doc_id": "b", "text": "y"\n', ["line 2", "invalid JSON"]),
-        ("passages.jsonl", b'["a", "x"]\n', ["line 1", "JSON list", "one JSON object"]),
+        ("passages.jsonl", b'["a", "x"]\n', ["line 1", "a list", "a JSON object"]),
         ("passages.jsonl", b'{"id": "a", "text": "x"}\n', ["line 1", "'doc_id'"]),
         ("passages.jsonl", b'{"doc_id": "a", "contents": "x"}\n', ["line 1", "'text'"]),
         ("passages.jsonl", b'{"doc_id": 7.5, "text": "x"}\n', ["line 1", "'doc_id'"]),
@@ -86,7 +86,11 @@ def read(folder: Path, name: str) -> object:
             )
             for unseen in "\0\x1b\x7f\xad\u034f\u115f\u200b\u200c\u200d\u2060\u2800\u3164\ue000\ufe0f\ufeff\U000e0041"
         ),
-        ("passages.jsonl", b'{"doc_id": "a", "text": "x\\u0000"}\n', ["line 1", "U+0000 at character 2", "without it"]),
+        (
+            "passages.jsonl",
+            b'{"doc_id": "a", "text": "x\\u0000"}\n',
+            ["line 1", "U+0000 at character 2", "text without NUL"],
+        ),
         *(
             ("passages.jsonl", b'{"doc_id": "a", "text": "' + text + b'"}\n', ["found no passage with text"])
             for text in (rb"\u200b\u200b", rb"\u3164 \u115f", rb"\ufe0f\u00ad\n", rb"\u0007", rb"\u2800")

@@ -53,6 +53,19 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
+def type_name(value: object) -> str:
+    """Return a noun phrase for the type of a value from JSON or YAML."""
+    names = {
+        dict: "a mapping",
+        list: "a list",
+        str: "text",
+        bool: "true or false",
+        int: "an integer",
+        float: "a number",
+    }
+    return "null" if value is None else names.get(type(value), f"a {type(value).__name__}")
+
+
 def one_of(known: Iterable[object], *given: object, what: str = "") -> str:
     """Return ``what: one of a, b, c``, plus a hint if a ``given`` name resembles a known name."""
     names = [str(name) for name in known]

@@ -206,9 +206,7 @@ class Kinds(Generic[K]):
         own, others = {module.name for module in pkgutil.iter_modules(folders)}, extensions(self.base.__name__)
         if twice := sorted(own & others.keys()):
             place = f"entry point {self.base.__name__}.{twice[0]}"
-            raise InputError(
-                place, "the name of one of ragrelay's kinds", f"a name other than these: {', '.join(sorted(own))}"
-            )
+            raise InputError(place, "the name of one of ragrelay's kinds", f"any name except {', '.join(sorted(own))}")
         return sorted(own | others.keys())
 
     def module(self, definition: Mapping[str, Any]) -> str:
@@ -229,7 +227,7 @@ class Kinds(Generic[K]):
         kinds = classes_of(module, self.base)
         if len(kinds) != 1:
             raise InputError(
-                f"module {module.__name__}", f"{len(kinds)} classes", f"exactly one derived from {self.base.__name__}"
+                f"module {module.__name__}", f"{len(kinds)} classes", f"exactly one subclass of {self.base.__name__}"
             )
         return kinds[0]
 
@@ -305,7 +303,9 @@ class MergedKinds(Kinds[K]):
             if key not in own and key != self.selector:
                 users = [name for name in self.names() if key in self[name].model_fields]
                 raise InputError(
-                    f"{place}.{key}'", "a key that has no effect", f"it only with {self.selector}: {' or '.join(users)}"
+                    f"{place}.{key}'",
+                    "a key that has no effect",
+                    f"this key only with {self.selector}: {' or '.join(users)}",
                 )
 
     def own(self, definition: Mapping[str, Any]) -> dict[str, Any]:

@@ -116,16 +116,16 @@ Nullable = Annotated[T | None, OR_NULL]
 
 def _no_value_twice(given: Any) -> Any:
     if isinstance(given, list) and any(value in given[:place] for place, value in enumerate(given)):
-        raise RefusedError(repr(given), "each value once")
+        raise RefusedError(repr(given), "unique values")
     return given
 
 
 Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_extra={"uniqueItems": True})]
 """The type of lists without repeated values."""
-FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
+FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function in the form module:function")
 Function = Annotated[str, FUNCTION]
 """A user's own function, as ``module:function``. It must exist, and its module's hash is added to the key ``code``."""
-CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
+CLASS = Matching(FUNCTION.pattern, "a class in the form module:Class")
 ClassName = Annotated[str, CLASS]
 """A user's own class, as ``module:Class``."""
 # Names become part of file paths.
@@ -137,15 +137,17 @@ Name = Annotated[str, NAME]
 """The name of another entry or of a template."""
 Text = Annotated[str, Field(min_length=1)]
 # Snakemake treats text in braces as a wildcard, both in paths and in params.
-PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
+PATH = Matching(r"[^\0{}]*", "a path without braces or NUL characters", "path")
 File = Annotated[Text, PATH]
 """A path to a user's file or folder."""
 DATASET_PATH = Matching(
-    r"([^\0{}]|\{dataset\})*", "a path without NUL, and without braces other than {dataset}", "path of a dataset"
+    r"([^\0{}]|\{dataset\})*",
+    "a path without NUL characters and without braces other than {dataset}",
+    "path of a dataset",
 )
 DatasetFile = Annotated[Text, DATASET_PATH]
 """A path in which ``{dataset}`` stands for the dataset's name."""
-Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id without NUL", "model")]
+Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without NUL characters", "model")]
 """A local folder or a hub id."""
 
 
@@ -248,7 +250,7 @@ def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Colle
     if unknown := sorted((key for key in given if key not in known), key=str):
         raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
     if missing := [key for key in required if key not in given]:
-        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "a value for it")
+        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "a value for every required key")
 
 
 def _plain(value: Any) -> Any:

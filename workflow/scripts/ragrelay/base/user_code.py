@@ -37,9 +37,9 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
     except (SyntaxError, ValueError) as error:  # NUL raises ValueError
         at = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else path
         found = f"invalid Python ({error.msg if isinstance(error, SyntaxError) else error})"
-        raise InputError(at, found, f"a module for {place}") from None
+        raise InputError(at, found, f"a valid module for {place}") from None
     if function not in _names(tree):
-        raise InputError(place, f"no {kind} {function!r} in {path}", "its definition at the module's top level")
+        raise InputError(place, f"no {kind} {function!r} in {path}", f"this {kind} at the module's top level")
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:

@@ -26,7 +26,9 @@ def check_file_names(grid: GridSettings) -> None:
         if len(sections) > 1:
             both = " and ".join(" × ".join(names) for names in sections)
             raise InputError(
-                "config key 'grid'", f"{both}, which both join to {joined!r}", "names that still differ when joined"
+                "config key 'grid'",
+                f"{both}, which both join to {joined!r}",
+                "names that still differ when joined",
             )
 
 
@@ -37,7 +39,7 @@ def expanded(key: str, path: str) -> str:
     try:
         return str(Path(path).expanduser()) if path.startswith("~") else path
     except RuntimeError:
-        raise InputError(f"config key {key!r}", repr(path), "a user with a home directory") from None
+        raise InputError(f"config key {key!r}", repr(path), "the home directory of an existing user") from None
 
 
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
@@ -63,7 +65,7 @@ def check_temporary_folder() -> None:
             with tempfile.TemporaryFile(dir=folder) as file:
                 file.write(bytes(TEMPORARY_BYTES))
         except OSError as error:
-            found = f"{folder if variables else f'none, so {folder} is used'} ({error.strerror})"
+            found = f"{folder if variables else f'no value, so {folder} is used'} ({error.strerror})"
             raise InputError(f"environment variable {name}", found, "a writable folder with free space") from None
 
 
@@ -84,12 +86,12 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
     path = folder.absolute()
     nearest = next(parent for parent in (path, *path.parents) if os.access(parent, os.F_OK))
     if not nearest.is_dir():
-        raise InputError(place, f"{folder}, where {nearest.name} is a file", expected)
+        raise InputError(place, f"{folder}, but {nearest.name} is a file", expected)
     return nearest
 
 
 def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, object]]) -> None:
     """Raise InputError if the budget limits GPU-hours but every generator in the study runs on a server."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
-        found = "GPU-hours, but every generator is an endpoint, which uses none"
-        raise InputError("config key 'budget.gpu_hours'", found, "budget.tokens")
+        found = "a limit on GPU-hours, although all generators are endpoints, which use none"
+        raise InputError("config key 'budget.gpu_hours'", found, "key budget.tokens")

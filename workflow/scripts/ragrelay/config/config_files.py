@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from ragrelay.base.errors import InputError
+from ragrelay.base.errors import InputError, type_name
 from ragrelay.base.io.yaml_keys import read_yaml
 
 
@@ -30,10 +30,10 @@ def check_file(path: Path) -> None:
         if isinstance(error, InputError):
             raise
         if "4300 digits" in str(error):
-            raise InputError(path, "an integer with more than 4,300 digits", expected) from None
+            raise InputError(path, "an integer with more than 4,300 digits", "fewer digits") from None
         raise InputError(path, f"invalid YAML ({' '.join(str(error).split())[:120]})", expected) from None
     if not isinstance(data, dict):
-        raise InputError(path, "nothing" if data is None else f"a {type(data).__name__}", expected)
+        raise InputError(path, "no content" if data is None else type_name(data), expected)
 
 
 def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, object], study: str) -> None:

@@ -88,7 +88,8 @@ def input_error(error: ValidationError, given: object) -> InputError:
         # Prefer errors about the value's actual type.
         inside = [p for p in alternatives if len(p.path) > len(first.union) or not p.of_type]
         first = (inside or alternatives)[0]
-        expected = first.expected() if inside else " or ".join(problem.expected() for problem in alternatives)
+        *others, last = [problem.expected() for problem in ([first] if inside else alternatives)]
+        expected = " or ".join([", ".join(others), last] if others else [last])
     return InputError(ConfigKey(*first.path), first.found(), expected + _in_yaml(first.error["input"], expected))
 
 

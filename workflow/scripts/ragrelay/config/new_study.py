@@ -27,7 +27,7 @@ def overlay(study: str, runs: Sequence[str], collection: str, model: str) -> dic
             raise InputError(path, "no such file", "a run file in TREC format")
     for names in NEEDED:
         if not any(Path(collection, name).is_file() for name in names):
-            raise InputError(collection, f"no {names[0]}", "a folder as described in docs/add-a-dataset.md")
+            raise InputError(collection, f"no {names[0]}", "a dataset folder (see docs/add-a-dataset.md)")
     judged = Path(collection, "qrels.txt").read_text(encoding="utf-8")
     relevant = sorted({int(label) for label in re.findall(r"(?m)\s(\d+)\s*$", judged)} - {0})
     if not relevant:

@@ -346,7 +346,7 @@ class Study(CheckedStudy):
             reserved = RESERVED + RESERVED_DATASETS if section == "datasets" else RESERVED
             for name in catalogue:
                 if name in reserved:
-                    expected = "a name other than these: " + ", ".join(reserved)
+                    expected = f"any name except {', '.join(reserved[:-1])} and {reserved[-1]}"
                     raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
@@ -388,14 +388,12 @@ class Study(CheckedStudy):
         for name in self.config["analysis"].get("margins", {}):
             if name not in self.config["scorers"]:
                 place = f"config key 'analysis.margins.{name}'"
-                raise InputError(place, "a name that no scorer has", one_of(self.config["scorers"], name))
+                raise InputError(place, "the name of an unknown scorer", one_of(self.config["scorers"], name))
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid.k)
-        if deepest > self.settings.context_depth:
-            raise InputError(
-                "config key 'grid.k'", str(deepest), f"at most context_depth = {self.config['context_depth']}"
-            )
+        if deepest > (limit := self.settings.context_depth):
+            raise InputError("config key 'grid.k'", str(deepest), f"at most {limit} (context_depth)")
         if PERMUTATIONS in self.grid.orderings and deepest > MOST_PERMUTED:
             expected = f"no k above {MOST_PERMUTED}, because each of the k! orders is a separate cell"
             raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
@@ -412,8 +410,8 @@ class Study(CheckedStudy):
         for name in self.grid.datasets:
             subtopics, place = self.dataset(name).get("subtopics"), f"datasets.{name}.subtopics"
             if measures and not subtopics:
-                found = f"{measures[0]!r}, a subtopic measure, but dataset {name} has no subtopics"
-                raise InputError("config key 'grid.measures'", found, f"key '{place}', or other measures")
+                found = f"{measures[0]!r}, a subtopic measure, although dataset {name} has no subtopics"
+                raise InputError("config key 'grid.measures'", found, f"key '{place}' or other measures")
             catalogued = DATASET_KINDS.of(self.dataset(name)).catalogued()
             if subtopics is True and catalogued:
                 subtopic_field(catalogued)

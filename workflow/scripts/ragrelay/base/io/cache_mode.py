@@ -20,7 +20,7 @@ def read_only() -> bool:
 def check_writable(missing: str, folder: Path) -> None:
     """Raise InputError if the cache is read-only. ``missing``: the words that precede ``folder`` in the message."""
     if read_only():
-        found = f"{READ_ONLY}, and {missing} {folder}"
+        found = f"{READ_ONLY}, although {missing} {folder}"
         raise InputError(
             "config key 'cache_mode'", found, "a cache that contains everything the study needs, or read-write"
         )

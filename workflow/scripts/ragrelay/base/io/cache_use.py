@@ -93,5 +93,5 @@ def note_run(cache_dir: Path) -> Use | None:
     if removing := use.others(REMOVAL):
         use.end()
         found = f"a cache from which {removing[0]} is removing files"
-        raise InputError(f"config key 'cache_dir' ({cache_dir})", found, "no such job; try again once it has ended")
+        raise InputError(f"config key 'cache_dir' ({cache_dir})", found, "no such job; try again after it ends")
     return use

@@ -75,7 +75,7 @@ def is_seen(text: str) -> bool:
 def check_text(place: str, text: str) -> None:
     """Raise InputError if ``text`` contains a NUL character, because C libraries would cut the text off there."""
     if "\0" in text:
-        raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without it")
+        raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without NUL")
 
 
 def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> None:

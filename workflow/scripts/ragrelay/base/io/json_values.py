@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ragrelay.base.errors import InputError
+from ragrelay.base.errors import InputError, type_name
 
 FAULTS = (ValueError, RecursionError)
 """Errors that json.loads raises for invalid JSON, for numbers with too many digits, and for excessive nesting."""
@@ -18,7 +18,7 @@ def json_fault(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "JSON nested too deeply"
     if isinstance(error, UnicodeDecodeError):
-        return f"byte {error.object[error.start]:#04x}, which isn't valid UTF-8"
+        return f"invalid UTF-8 (byte {error.object[error.start]:#04x})"
     return "a number with more than 4,300 digits"
 
 
@@ -31,7 +31,7 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
     else:
         if isinstance(value, dict):
             return value
-        what = f"a {type(value).__name__}"
+        what = type_name(value)
     raise InputError(place, f"{path}, which contains {what} instead of a JSON object", expected)
 
 
@@ -49,13 +49,13 @@ def json_record(path: Path, number: int, line: str, halves: bool = False) -> dic
         record = DECODER.decode(line)
         half = not halves and "\\ud" in line.lower() and not _is_text(record)
     except _KeyTwiceError as twice:
-        raise InputError(f"{path}, line {number}", f"duplicate key {twice.args[0]!r}", "each key once") from None
+        raise InputError(f"{path}, line {number}", f"duplicate key {twice.args[0]!r}", "unique keys") from None
     except FAULTS as error:
-        raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
+        raise InputError(f"{path}, line {number}", json_fault(error), "a JSON object") from None
     if half:
-        raise InputError(f"{path}, line {number}", "an unpaired surrogate", "text that UTF-8 can encode")
+        raise InputError(f"{path}, line {number}", "an unpaired surrogate", "text that can be encoded as UTF-8")
     if not isinstance(record, dict):
-        raise InputError(f"{path}, line {number}", f"a JSON {type(record).__name__}", "one JSON object")
+        raise InputError(f"{path}, line {number}", type_name(record), "a JSON object")
     return record
 
 

@@ -26,7 +26,7 @@ def check_counted(counts: Iterable[str], gpus: object) -> None:
     """
     for count in counts if not gpus else ():
         if json.loads(Path(count).read_text(encoding="utf-8")) == {MISSING_KEYS: 0}:
-            found = "missing keys, although none were missing when they were counted"
+            found = "missing results, although none were missing when they were counted"
             expected = "a cache from which nothing is removed during a run; the job's next attempt requests a GPU"
             raise InputError(count, found, expected)
 

@@ -79,7 +79,7 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
         raise InputError(path, f"no column {', '.join(missing)}", expected)
     for name, values in zip(names, columns, strict=True):
         if names.count(name) > 1:
-            raise InputError(path, f"duplicate column {name!r}", "each column once")
+            raise InputError(path, f"duplicate column {name!r}", "unique column names")
         if not _plain(values.type):
             plain = "strings, numbers or Booleans, or lists or records of these"
             raise InputError(f"{path}, column {name}", f"values of type {values.type}", plain)

@@ -215,7 +215,7 @@ class PartStore:
         for some in _batches(located):
             parts = some["part"].unique(maintain_order=True).to_list()
             for part in filterfalse(self._readable, map(Path, parts)):
-                raise InputError(part, "changed bytes", "an unchanged part; run the same command again")
+                raise InputError(part, "changed bytes", "an unchanged file; run the same command again")
             scan = self.scan(parts, wanted)
             # Filter by the first key column before the join, so that other columns are only decoded for these rows.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))

@@ -27,7 +27,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             for number, raw in enumerate(file, start=1):
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if "\r" in line:
-                    raise InputError(f"{path}, line {number}", "a carriage return in the line", "LF or CRLF at its end")
+                    raise InputError(f"{path}, line {number}", "a carriage return in the line", "LF or CRLF line ends")
                 if line.strip():
                     yield number, line
     except UnicodeDecodeError as error:
@@ -35,7 +35,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     except DAMAGE as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        place, kind = f"{path}, after {number} line(s)", path.suffix.lower()
+        place, kind = f"{path}, after line {number}" if number else path, path.suffix.lower()
         raise InputError(place, f"damaged {kind} data ({error})", f"a complete {kind} file") from None
 
 
@@ -74,7 +74,7 @@ def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         columns = columns or len(fields)
         if len(fields) != columns:
             expected = (
-                f"{columns}, as in the header; for fields with tabs or line ends, use CSV, because TSV has no quoting"
+                f"{columns}, as in the header; use CSV for fields with tabs or line breaks, as TSV has no quoting"
             )
             raise InputError(f"{path}, line {number}", f"{len(fields)} fields", expected)
         if quoted := next(filter(_QUOTED.fullmatch, fields), None):

@@ -31,7 +31,7 @@ class _Loader(yaml.CSafeLoader):
                 line = key.start_mark.line + 1
                 if before := seen.get((key.tag, key.value)):
                     found = f"duplicate key {key.value!r} (first on line {before})"
-                    raise InputError(f"{self.path}, line {line}", found, "each key once")
+                    raise InputError(f"{self.path}, line {line}", found, "unique keys")
                 seen[key.tag, key.value] = line
         super().flatten_mapping(node)
 
@@ -69,5 +69,5 @@ def _check_events(path: str | Path, content: bytes) -> None:
             anchor, before = opened.pop()
             sizes[anchor] = values - before
         if values > MOST_VALUES or len(opened) > MOST_DEEP:
-            found = f"over {MOST_VALUES:,d} values or {MOST_DEEP} levels of nesting, counting each use of an anchor"
-            raise InputError(path, found, "a mapping without nested anchors")
+            found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} nesting levels, with anchors expanded"
+            raise InputError(path, found, "a smaller or less deeply nested mapping")

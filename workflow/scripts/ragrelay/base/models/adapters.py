@@ -30,7 +30,7 @@ def adapter_arguments(generator: GeneratorEntry) -> dict[str, object]:
     rank = json_object(path, str(path), "an adapter's configuration").get("r")
     fitting = [known for known in get_args(MaxLoRARanks) if isinstance(rank, int) and rank <= known]
     if not fitting:
-        raise InputError(path, f"rank r {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, vLLM's maximum")
+        raise InputError(path, f"r = {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, vLLM's maximum")
     return {"enable_lora": True, "max_lora_rank": min(fitting), "max_loras": 1}
 
 

@@ -114,14 +114,14 @@ def _header(path: Path, size: int, _: int) -> GgufHeader:
     data = -(-start // alignment) * alignment
     end = max((data + offset + _bytes(path, name, kind, shape) for name, shape, kind, offset in places), default=data)
     if size < end:
-        raise InputError(f"model {path}", f"{size} bytes, but its header needs {end}", COMPLETE)
+        raise InputError(f"model {path}", f"{size:,} bytes, although its header describes {end:,}", COMPLETE)
     return GgufHeader(values, {name: kind for name, _, kind, _ in places})
 
 
 def _bytes(path: Path, name: str, kind: int, shape: tuple[int, ...]) -> int:
     if kind not in TENSOR_TYPES:
-        expected = f"one of ggml's types up to {max(TENSOR_TYPES)}"
-        raise InputError(f"model {path}", f"tensor {name} of unknown type {kind}", expected)
+        expected = f"one of ggml's types, up to {max(TENSOR_TYPES)}"
+        raise InputError(f"model {path}", f"tensor {name} of the unknown type {kind}", expected)
     _, items, width = TENSOR_TYPES[kind]
     return math.prod(shape) // items * width
 

@@ -87,7 +87,7 @@ def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
             choice = {"allow_patterns": [inside]}
         folder = Path(snapshot_download(repository, revision=revision, **choice))
         if inside and not (folder / inside).is_file():
-            raise InputError(place, f"no {inside} in {repository}", "a file in this repository")
+            raise InputError(place, f"no {inside} in {repository}", "the name of a file in this repository")
         return folder / inside
     except OSError as error:
         found = f"{name!r} unavailable ({' '.join(str(error).split())[:80]} …)"

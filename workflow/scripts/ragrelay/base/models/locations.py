@@ -74,7 +74,7 @@ def check_model(
     """
     if is_gguf_model(model):
         raise InputError(
-            place, f"{model!r}, a GGUF file", "a model folder or a hub id: only engine vllm runs GGUF files"
+            place, f"{model!r}, a GGUF file", "a model folder or a hub id, because only engine vllm runs GGUF files"
         )
     if model in PACKAGED or not is_local(model, folder):
         return
@@ -102,11 +102,11 @@ def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
         return
     path = folder / adapter
     if not path.is_dir():
-        raise InputError(place, f"no folder {path}", "an adapter's folder or a hub id")
+        raise InputError(place, f"no folder {path}", "the folder of an adapter, or a hub id")
     for name in (ADAPTER_CONFIG, "adapter_model.safetensors"):
         if not (path / name).is_file():
-            raise InputError(place, f"no {name} in {path}", "a LoRA adapter's folder")
-    json_object(path / ADAPTER_CONFIG, place, "an adapter's configuration")
+            raise InputError(place, f"no {name} in {path}", "the folder of a LoRA adapter")
+    json_object(path / ADAPTER_CONFIG, place, "an adapter configuration")
     check_safetensors(place, path / "adapter_model.safetensors")
 
 

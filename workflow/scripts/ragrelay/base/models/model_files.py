@@ -55,8 +55,8 @@ def check_weights(place: str, folder: Path) -> None:
         if missing or not names:
             raise InputError(
                 place,
-                f"no {missing[0] if missing else 'weight_map'}, which {index} needs",
-                "all files that the index lists",
+                f"no {missing[0]}, which {index} lists" if missing else f"no weight_map in {index}",
+                "an index whose weight files all exist",
             )
 
 
@@ -74,9 +74,9 @@ def check_safetensors(place: str, path: Path) -> None:
             ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]  # type: ignore[union-attr]
             expected_size = 8 + length + max(ends, default=0)
         except (*FAULTS, AttributeError, TypeError, KeyError, IndexError):
-            raise InputError(place, f"{path}, which is not a safetensors file ({size} bytes)", WHOLE) from None
+            raise InputError(place, f"{path}, which isn't a safetensors file ({size:,} bytes)", WHOLE) from None
     if size != expected_size:
-        raise InputError(place, f"{path} with {size} bytes, but its header needs {expected_size}", WHOLE)
+        raise InputError(place, f"{path} with {size:,} bytes, although its header describes {expected_size:,}", WHOLE)
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
@@ -108,7 +108,9 @@ def check_chat_template(place: str, folder: Path) -> None:
     if is_gguf(folder):
         if not gguf_header(folder).chat_template:
             raise InputError(
-                place, f"no chat template in {folder}", "key tokenizer with a tokenizer that has one, or chat: false"
+                place,
+                f"no chat template in {folder}",
+                "a tokenizer with a chat template (key tokenizer), or chat: false",
             )
         return
     if (folder / "tekken.json").is_file() or (folder / "chat_template.jinja").is_file():
@@ -120,7 +122,7 @@ def check_chat_template(place: str, folder: Path) -> None:
     named += [file.stem for file in sorted(folder.glob("additional_chat_templates/*.jinja"))]
     if "default" in named or (given and not isinstance(given, list)):
         return
-    expected = "chat_template.jinja, or key chat_template in tokenizer_config.json, or chat: false"
+    expected = "chat_template.jinja, key chat_template in tokenizer_config.json, or chat: false"
     found = f"no chat template in {folder}"
     if named:
         found = f"the chat templates {', '.join(named)} in {folder}, but none named default"
@@ -203,7 +205,7 @@ def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
         raise InputError(place, f"{path}, which contains no tokenizer", "a tokenizer in the file, or key tokenizer")
     if not _listed(header.architecture, GGUF_ARCHITECTURES):
         found = f"architecture {header.architecture!r} of {path}"
-        raise InputError(place, found, "one that this version of transformers converts, or the original model's folder")
+        raise InputError(place, found, "an architecture that transformers can convert, or the original model's folder")
     check_understood(place, path, header, tokenizer)
 
 

@@ -80,7 +80,7 @@ def check_measure(place: str, name: str) -> None:
     except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
         near = "" if name in (known := ir_measures.measures.registry) else nearest(known, name)
         why = re.sub("=<object .*>", " is not given", str(error))  # how ir_measures writes a missing parameter
-        raise InputError(place, repr(name), f"a measure from ir_measures ({why}){near}") from None
+        raise InputError(place, f"{name!r} ({why})", f"a measure in ir_measures{near}") from None
     if "cutoff" in measure.params:
         raise InputError(place, repr(name), "a measure without a cutoff, because every measure is computed at every k")
     if measure.NAME in SUBTOPIC_MEASURES:
@@ -99,9 +99,9 @@ def _check_subtopic_measure(place: str, name: str, measure: ir_measures.Measure)
     if measure.params.get("judged_only"):
         raise InputError(place, f"{name!r}, which uses only judged passages", "a measure of complete rankings")
     if measure["rel"] < 1:
-        raise InputError(place, repr(name), "rel of at least 1, because label 0 means not relevant")
+        raise InputError(place, repr(name), "a rel of at least 1, because label 0 means not relevant")
     if not 0 <= measure.params.get("alpha", 0.5) <= 1:
-        raise InputError(place, repr(name), "alpha from 0 to 1")
+        raise InputError(place, repr(name), "an alpha from 0 to 1")
 
 
 def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None:

@@ -452,7 +452,7 @@ def _check_run(workflow: Workflow) -> None:
         say(answers)
         if refused:
             found = f"{refused} of {len(classes)} job classes that it would reject"
-            raise InputError("SLURM", found, "a profile and a configuration that request only what it has")
+            raise InputError("SLURM", found, "a profile and a configuration that request only available resources")
         sys.exit(0)
 
 

@@ -10,7 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import FAULTS
 from ragrelay.generation.engine_use import UNITS
 
-PLAN_FIRST = "a plan: run `snakemake plan` first"
+PLAN_FIRST = "a plan; run `snakemake plan` first"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
@@ -45,7 +45,7 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
         shards: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
     except (*FAULTS, AttributeError):
         raise InputError(
-            receipt, "a damaged plan", "a complete plan; delete this file, then run `snakemake plan`"
+            receipt, "a damaged plan", "an intact plan; delete this file, then run `snakemake plan`"
         ) from None
     return shards
 
@@ -89,14 +89,14 @@ def check_budget(
         before = {key: plan.get("used", {}).get(key, 0) for key in budget}
         planned, of_plan = str(plan["planned"]), plan["of"]
     except (*FAULTS, KeyError, TypeError, AttributeError):
-        raise InputError(receipt, "a damaged plan", "a complete plan: run `snakemake plan` again") from None
+        raise InputError(receipt, "a damaged plan", "an intact plan; run `snakemake plan` again") from None
     if of_plan != of or _outdated(receipt, files, to_be_made):
         found = f"a plan from {planned}, which is older than the study's latest changes"
-        raise InputError("config key 'budget'", found, "an up-to-date plan: run `snakemake plan` again")
+        raise InputError("config key 'budget'", found, "an up-to-date plan; run `snakemake plan` again")
     for key, limit in budget.items():
         need = needed[key]
         if need is None:
-            expected = "key tokens_per_second in the generators' entries, or budget.tokens"
+            expected = "key tokens_per_second for each generator, or key budget.tokens instead"
             raise InputError(
                 f"config key 'budget.{key}'",
                 "a plan without GPU-hours, because a generator's speed is unknown",
@@ -109,7 +109,7 @@ def check_budget(
             raise InputError(f"config key 'budget.{key}'", found, expected)
         if before[key] + need < used[key] and used[key] + need > limit:
             found = f"{used[key]:,.6g} {UNITS[key]} used, more than the plan from {planned} estimated"
-            raise InputError(f"config key 'budget.{key}'", found, "a new plan: run `snakemake plan` again")
+            raise InputError(f"config key 'budget.{key}'", found, "a new plan; run `snakemake plan` again")
 
 
 def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]) -> bool:

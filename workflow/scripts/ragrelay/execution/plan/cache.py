@@ -169,7 +169,11 @@ def _check_unused(cache_dir: Path, use: Use) -> None:
     ]
     jobs = [path for path in written if not ended(path) and time.time() - path.stat().st_mtime < RECENT]
     if users := [*use.others(RUN), *use.others(REMOVAL), *map(str, jobs)]:
-        raise InputError(f"config key 'cache_dir' ({cache_dir})", f"a cache used by {users[0]}", "no run that uses it")
+        raise InputError(
+            f"config key 'cache_dir' ({cache_dir})",
+            f"a cache in use by {users[0]}",
+            "a cache that no run uses",
+        )
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:

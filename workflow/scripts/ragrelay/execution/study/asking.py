@@ -213,7 +213,7 @@ def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
         parts, tables = question.jobs(study), question.read_jobs(study)
         askers = {question.asker(study, key) for key in parts}
     except Exception as error:  # the user's methods may raise anything
-        raise InputError(place, f"{type(error).__name__}: {error}", "jobs and askers of the study") from error
+        raise InputError(place, f"{type(error).__name__}: {error}", "jobs and generators in the study") from error
     for pattern, keys in ((question.key, parts), (question.read_key or question.key, tables)):
         for key in keys:
             if set(key) != set(WILDCARD.findall(pattern)):
