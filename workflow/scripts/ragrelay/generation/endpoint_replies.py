@@ -338,7 +338,7 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
 
 
 def advice(error: Exception, generator: GeneratorEntry) -> str:
-    """Return a hint on how to fix ``error``, to append to the error message, or an empty string if there is none."""
+    """Return a hint on how to fix ``error``, or an empty string; the hint is appended to the error message."""
     if refused_prompt(error) == TOO_LONG:
         return "; it refuses prompts: a server with a longer window, shorter prompts or lower max_tokens"
     variable = generator.get("api_key_env")

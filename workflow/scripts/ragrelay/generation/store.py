@@ -72,8 +72,8 @@ class AnswerStore(PartStore):
     cached_tokens (prompt tokens from the prefix cache), answer_tokens (including tokens in the thought), logprob (sum
     over the answer's tokens in nats, before temperature and top-k), dropped_passages (left out of the prompt to fit the
     window), token_logprobs (the terms of ``logprob``), token_entropies (nats, for each token of the answer, over the 20
-    likeliest candidates), first_token_margin (nats, between the two likeliest first tokens). If the engine or endpoint
-    separates the thought from the answer: thought (with marks), thought_tokens, thought_end (see
+    likeliest candidates), first_token_margin (nats, between the two likeliest first tokens). Further columns if the
+    engine or endpoint separates the thought from the answer: thought (with marks), thought_tokens, thought_end (see
     thought_marks.Thought). The columns from token_logprobs on are null in older parts, and where a value doesn't apply
     or isn't returned by an endpoint; token counts can be null too.
     """

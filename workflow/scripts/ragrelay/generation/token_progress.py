@@ -106,8 +106,8 @@ class TokenProgress:
     def waited(self, took: Sequence[tuple[float, float]], seconds: Sequence[float]) -> None:
         """Estimate the unfinished requests' tokens, because endpoints report tokens only when a request ends.
 
-        ``seconds``: the time since each unfinished request was sent. ``took``: each finished request's time in seconds
-        and number of answer tokens, to which a line is fitted.
+        ``seconds``: the time since each unfinished request was sent. ``took``: time in seconds and number of answer
+        tokens for each finished request; a line is fitted to these pairs.
         """
         self._told, self._most = True, max(self._most, len(seconds))
         if took and self._made[1]:

@@ -45,8 +45,8 @@ class AboutAnswers(AboutRetrievers):
 class AboutPairs(AboutRetrievers):
     """A question about pairs of answers to the same query: a retriever's answer and an opponent's answer.
 
-    ``answers.pair_answers`` reads the answers of either system. By default, the opponent is the reference retriever of
-    the primary comparison.
+    Use ``answers.pair_answers`` to read the retriever's or the opponent's answers. By default, the opponent is the
+    reference retriever of the primary comparison.
     """
 
     key = "{dataset}/{generator}/{retriever}/{against}"

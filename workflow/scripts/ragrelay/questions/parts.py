@@ -27,8 +27,8 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
     """Send the requests for each part, and return the receipt: total COUNTS, seconds, and each part's receipt.
 
     A part whose requests raise RequestError is skipped. The part's entry in the receipt then contains the error
-    (``refused``), which the job that reads the replies raises. A request shared by two parts is counted for both, but
-    for the second part as cached. Raises RequestError if all parts are skipped.
+    (``refused``), to be raised by the job that reads the replies. A request shared by two parts is counted for both,
+    but for the second part as cached. Raises RequestError if all parts are skipped.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask

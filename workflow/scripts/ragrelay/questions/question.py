@@ -300,7 +300,7 @@ class Question(ABC):
         return {name: key.get(name) or self.asker(study, key) for name in WILDCARD.findall(self.job_path())}
 
     def job_receipt(self) -> StudyFile:
-        """Return the receipt file, in which the job that sends the requests records how many it sent.
+        """Return the receipt file, in which the job that sends the requests records how many were sent.
 
         Returns:
             The receipt's path pattern.

@@ -1,4 +1,4 @@
-"""Build contexts: take each ranking's top passages that have a text, down to a depth that doesn't depend on k."""
+"""Build contexts from each ranking's top passages that have a text; the depth doesn't depend on k."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -25,7 +25,7 @@ def index_corpus(
 ) -> dict[str, object]:
     """Build an index of ``collection`` for retrievers of one ``kind``, unless the cache already contains the index.
 
-    Returns a receipt: path (relative to the cache), corpus, passages (number), definition (settings), seconds. The
+    Returns a receipt: path (relative to the cache), corpus, passages (number), definition (settings) and seconds. The
     index is built under a temporary name and then renamed, so that no job ever sees an incomplete index. If two jobs
     build the same index, the first to rename wins. An index is rebuilt if its files' sizes or sampled bytes change.
     """

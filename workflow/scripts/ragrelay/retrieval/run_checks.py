@@ -1,7 +1,7 @@
 """Check imported run files and measures before any engine starts.
 
-The checks run in the job that prepares a dataset. Later additions are checked when the study next starts. Adding or
-removing a run file doesn't rerun other retrievers, because no job's inputs depend on the set of run files.
+The checks run in the job that prepares a dataset. Files and measures added later are checked when the study next
+starts. Adding or removing a run file doesn't rerun other retrievers, because no job depends on the set of run files.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -100,8 +100,8 @@ def count_doubts(
     """Count doubtful lines and queries in ``run`` (from read_ranks); return `what`, `count` and any `warning` for each.
 
     A line is doubtful if its query isn't in ``queries`` (qid). A query is doubtful if its ranks differ although all its
-    scores are equal, or if a score rises with the rank. Queries are only counted (with a warning) if ``definition``
-    doesn't set `ranked_by`.
+    scores are equal, or if a score rises with the rank. Doubtful queries are counted (with a warning) only if
+    ``definition`` doesn't set `ranked_by`.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     several = order_by_query(known).filter("ranked")
@@ -155,9 +155,9 @@ def rank_number() -> pl.Expr:
 def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
     """For each query, count the distinct scores and how often the score rises or falls from one rank to the next.
 
-    ``run`` has qid, given (the rank as a string) and score. Returns qid, ranked, scores (distinct), rises and falls;
-    queries with a single result are left out. If a query's ranks are all equal or not all numbers, ``ranked`` is false
-    and lines are compared in file order.
+    ``run`` has qid, given (the rank as a string) and score. Returns qid, ``ranked``, ``scores`` (distinct), ``rises``
+    and ``falls``; queries with a single result are left out. If a query's ranks are all equal or not all numbers,
+    ``ranked`` is false and lines are compared in file order.
     """
     numbers = run.with_row_index("line").with_columns(number=rank_number(), score=pl.col("score").cast(pl.Float32))
     several = (pl.col("number").n_unique() > 1) & pl.col("number").is_not_null().all()

@@ -54,7 +54,7 @@ class AnswerCells:
             yield from answers.select("answer_hash", "answer").collect().iter_rows()
 
     def cited_sentences(self) -> pl.DataFrame:
-        """Read the sentences and citations of all answers; columns qid, ordering, k, seed and cited_sentences."""
+        """Read the sentences and citations of all answers; return qid, ordering, k, seed and cited_sentences."""
         cells = (
             read_cited_sentences(path).with_columns(
                 ordering=pl.lit(ordering, pl.String), k=pl.lit(k, pl.Int64), seed=pl.lit(seed, pl.Int64)

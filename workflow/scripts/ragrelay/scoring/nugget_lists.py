@@ -73,7 +73,7 @@ def left_out(
 ) -> list[dict[str, object]]:
     """Return counts of queries without nuggets or without a vital nugget, and of problems with the lists.
 
-    ``others``: the number of lists for other queries in the file. ``written`` (if a generator wrote the lists): counts
+    ``others``: the number of lists in the file for other queries. ``written`` (if a generator wrote the lists): counts
     ``again`` (lists generated twice), ``cut`` (lists truncated both times) and ``repeated`` (duplicate nuggets).
     """
     listed = set(nuggets["qid"])

@@ -30,7 +30,7 @@ class QueryReferences:
 def read_references(path: str | Path) -> dict[str, QueryReferences]:
     """Read judged passages as references, keyed by qid, from the references' file (columns qid, docno, label, text).
 
-    Queries without references are left out. Raises InputError if the file has no references or duplicate passages.
+    Queries without references are left out. Raises InputError if the file has duplicate passages or no references.
     """
     table = pl.read_parquet(path, columns=["qid", "docno", "label", "text"], glob=False)
     if table.is_empty():

@@ -217,7 +217,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
 
 
 def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
-    """Fill in a missing generator, retriever or k if the grid has only one, and the default seed and ordering.
+    """Fill in the default seed and ordering and, if the grid has only one, a missing generator, retriever or k.
 
     For zero-shot scores (retriever `zeroshot`, or k = 0), ordering is set to `none` and k to 0. Raises InputError if a
     score has no generator, retriever or k although the grid has several, or if an assessor scored an answer twice.
@@ -264,7 +264,7 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
-    """Average each answer's scores over assessors; columns ANSWER, value, n (scores per answer), probability, key."""
+    """Average each answer's scores over assessors; return ANSWER, value, n (scores per answer), probability and key."""
     known = rows.drop_nulls("value")
     return known.group_by(ANSWER, maintain_order=True).agg(
         pl.col("value").mean(), pl.len().cast(pl.Int64).alias("n"), pl.col("probability", "key").first()

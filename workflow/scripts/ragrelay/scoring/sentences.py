@@ -110,7 +110,7 @@ def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Se
 
 
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
-    """Convert the cited docnos in sentences to numbers. Sentences that contain no words are left out.
+    """Convert the docnos cited in sentences to numbers. Sentences that contain no words are left out.
 
     A docno's number is its position (from 1) in ``docnos``, or 0 if it isn't there. Marks such as ``[1]`` are removed.
     """

@@ -29,7 +29,7 @@ _PUNCTUATION = _Punctuation(dict.fromkeys(map(ord, string.punctuation), ""))
 
 
 def words(text: str) -> list[str]:
-    """Return the words in ``text`` in lower case, without punctuation and English articles.
+    """Return the words in ``text`` in lower case, without punctuation or English articles.
 
     Articles are kept if there are no other words, and punctuation is kept if there are no words at all.
     """

@@ -116,7 +116,7 @@ def check_against(rows: pl.DataFrame, collection: Collection) -> None:
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """Return rows whose retriever, ordering, k and seed are in the grid; for zero-shot rows, only check the seed."""
+    """Return rows whose retriever, ordering, k and seed are in the grid; for zero-shot rows, only the seed matters."""
     zeroshot = pl.col("retriever") == ZEROSHOT
     in_cells = (
         pl.col("retriever").is_in(list(places.retrievers))

@@ -20,8 +20,8 @@ from ragrelay.generation.tokens import load_tokenizer
 def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list[str]]:
     """Return the candidate texts that spell each of ``words``.
 
-    With a tokenizer, a word's candidates are the texts of its possible first tokens. Without a tokenizer, they are the
-    word itself, with and without a leading space. Raises RequestError if the same text spells two words.
+    With a tokenizer, a word's candidates are the texts of its possible first tokens; without one, the candidates are
+    the word itself, with and without a leading space. Raises RequestError if the same text spells two words.
     """
     if sends_texts(generator):
         texts = {word: sorted({word, f" {word}"}) for word in words}

@@ -70,7 +70,7 @@ def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
     """Draw up to ``size`` rows from ``keys`` (the same sample for every judge), and sort them by ``names``.
 
-    Rows are ordered by a hash of ``names``; every query's first row is drawn before any query's second row, and so on.
+    Rows are ordered by a hash of the columns ``names``, with every query's first row before any second row, and so on.
     """
     drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
     turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))

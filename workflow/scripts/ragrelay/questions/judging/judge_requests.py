@@ -49,7 +49,7 @@ class Judging:
 
     ``queries``: texts by qid. ``references`` maps each qid to judged passages or gold answers, and is None if the
     scorer doesn't need references. ``own`` maps each qid to the scorer's own texts, such as nuggets. ``grades`` maps
-    each reference set to its lowest label. ``near_copy``: the 5-gram share that defines near copies.
+    each reference set to its lowest label. ``near_copy``: the share of common 5-grams that defines near copies.
     """
 
     scorer: JudgeScorer

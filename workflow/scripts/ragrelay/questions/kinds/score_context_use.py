@@ -66,7 +66,7 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
-    """Count the requests for both log-probabilities; for missing answers, the count is an upper limit."""
+    """Count the requests for both log-probabilities; if answers are missing, the count is an upper limit."""
     import polars as pl
 
     from ragrelay.generation.store import KEY

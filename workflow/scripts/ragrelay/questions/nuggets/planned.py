@@ -20,7 +20,7 @@ TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_to
 
 
 def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
-    """Count the requests for nugget lists: one per query and window, and one per nugget to rate the importance.
+    """Count the requests for nugget lists: one per query and window, and one per nugget to rate its importance.
 
     The number of windows is exact, except that lists truncated by max_tokens are requested a second time. If an earlier
     window's list isn't stored yet, the prompt's length is estimated, the list is assumed to have the maximum number of

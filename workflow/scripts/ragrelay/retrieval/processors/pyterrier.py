@@ -34,8 +34,8 @@ class Pyterrier(Processor):
     def start(self, threads: int) -> Process:
         """Create the transformer.
 
-        The returned function raises InputError if the transformer fails, returns no docno or text, or returns rows in
-        an order that differs from the ranks.
+        The returned function raises InputError if the transformer fails, returns results without docno or text, or
+        returns rows in an order that differs from the ranks.
         """
         import pandas as pd
         import pyterrier as pt
