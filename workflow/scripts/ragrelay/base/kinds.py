@@ -54,7 +54,7 @@ class CheckedStudy:
 
         Args:
             name: The template's name, without ``.yaml``.
-            folder: If given, search the sibling folders with this name instead of the folders in ``prompts``.
+            folder: If given, search the folders with this name next to those in ``prompts``, instead of ``prompts``.
 
         Returns:
             The template's path in the first folder that contains the template. If no folder contains it, a path in the
@@ -118,7 +118,7 @@ class Kind(Settings):
         """Check that the entry can be used in this study. The types of the values have already been checked.
 
         Args:
-            place: The entry's location for messages, such as ``config key 'scorers.rouge``. Append ``.key'``.
+            place: The start of messages, such as ``config key 'scorers.rouge``, to which you append ``.<key>'``.
             study: The study that uses the entry.
 
         Raises:
@@ -322,7 +322,7 @@ class MergedKinds(Kinds[K]):
         return self._with_defaults(merged, name, given)
 
     def schema(self) -> JsonSchema:
-        """Return the JSON Schema of an entry, with all kinds' keys. Descriptions say which kinds require a key."""
+        """Return the JSON Schema of an entry, with all kinds' keys; a key's description says which kinds require it."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
         required = {name: self[name].required() for name in self.names()}
         common = [key for key in required[self.default] if all(key in keys for keys in required.values())]

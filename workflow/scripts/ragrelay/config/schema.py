@@ -89,8 +89,8 @@ class BudgetSettings(Settings):
 
 
 class PrimarySettings(Settings):
-    """The primary comparison, which you choose before you see any answer. It is tested on its own, and the page opens
-    with it.
+    """The primary comparison, which you choose before you see any answer. It is tested separately, and its result comes
+    first on the page.
     """
 
     retriever: str | None = Field(

@@ -234,7 +234,7 @@ class Study(CheckedStudy):
             scorer: The scorer's name.
 
         Returns:
-            A mapping from each set's name to its lowest label. If references aren't judged passages, there is only one.
+            Each set's lowest label, keyed by name. There is only one set if references aren't judged passages.
         """
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 

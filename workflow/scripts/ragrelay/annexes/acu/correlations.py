@@ -60,10 +60,10 @@ def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataF
     """Correlate each characteristic with ACU, separately for each claim set, generator, template and stance.
 
     ``pairs`` has columns UNITS, claim_id, evidence_stance, acu and the characteristics; true is treated as 1 and false
-    as 0. As in the paper, ``p_value`` treats pairs as independent. ``p_claims`` comes from a t-test of the slope of
-    ACU on the characteristic (for Spearman, of the ranks); the standard error comes from a jackknife over claims with
-    ``df_claims`` degrees of freedom. For intervals, all pairs of a claim are resampled together. Returns columns SCHEMA
-    and p-values adjusted for the number of characteristics.
+    as 0. As in the paper, ``p_value`` treats pairs as independent. ``p_claims`` comes from a t-test of the slope of ACU
+    on the characteristic (for Spearman, between their ranks); the standard error comes from a jackknife over claims
+    with ``df_claims`` degrees of freedom. For intervals, all of a claim's pairs are resampled together. Returns columns
+    SCHEMA and p-values adjusted for the number of characteristics.
     """
     rows = [
         names | {"characteristic": name} | row

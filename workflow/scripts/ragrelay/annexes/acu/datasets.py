@@ -75,7 +75,7 @@ def characteristic_means(
 
     Characteristics that depend on a generator have one mean for each set, generator and template. ``claims`` and
     ``characteristics`` map each set's name to the set's claim-evidence pairs; ``pairs`` contains only pairs that have a
-    stance. For intervals, all pairs of a claim are resampled together.
+    stance. For intervals, all of a claim's pairs are resampled together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, object]] = []

@@ -1,4 +1,4 @@
-"""The section about claims on a study's page."""
+"""The claims section of a study's page."""
 
 from collections.abc import Mapping
 

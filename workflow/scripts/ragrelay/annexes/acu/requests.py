@@ -28,7 +28,7 @@ with either of two tokens has two rows. The row for the evidence's own likelihoo
 class Asked:
     """Requests to ``generator`` about the ``claims`` that have a stance; ``prompts`` are keyed by template.
 
-    ``own_words``: the label words for prompts with evidence, keyed by template, for templates that don't use WORDS.
+    ``own_words``: for templates that don't use WORDS in prompts with evidence, the words to use, keyed by template.
     """
 
     def __init__(

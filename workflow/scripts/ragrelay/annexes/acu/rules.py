@@ -1,4 +1,4 @@
-"""Provide data for the rules about claims: sets of claims, jobs, tables and the page."""
+"""Provide data for a claims study's rules: sets of claims, jobs, tables and the page."""
 
 import functools
 from collections.abc import Mapping
@@ -113,7 +113,7 @@ class Claims:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Claims:
-    """Return ``study``'s data for the rules about claims."""
+    """Return ``study``'s data for the rules of a claims study."""
     return Claims(study)
 
 

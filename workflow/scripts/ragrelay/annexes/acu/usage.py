@@ -73,8 +73,8 @@ SCHEMA = schema_of(COLUMNS)
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Summarise ``pairs`` for each unit: by stance, for both sufficient stances together, and for all stances.
 
-    A unit is a combination of claim set, generator and template. For the interval of mean ACU, all pairs of a claim are
-    resampled together, because these pairs share the probabilities without evidence. A memory conflict is evidence that
+    A unit is a combination of claim set, generator and template. For the interval of mean ACU, all of a claim's pairs
+    are resampled together, because they share the probabilities without evidence. A memory conflict is evidence that
     contradicts the prediction made without evidence. Returns columns SCHEMA.
     """
     rows = [

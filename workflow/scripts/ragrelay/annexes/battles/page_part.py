@@ -1,4 +1,4 @@
-"""The section about battles on a study's page."""
+"""The battles section of a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Provide data for the rules about battles: pairs, votes, and the inputs and params of jobs."""
+"""Provide data for the battle rules: pairs, votes, and the inputs and params of jobs."""
 
 import functools
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from ragrelay.execution.study.wildcards import Key, Wildcards
 
 
 class Battles:
-    """A study's data for the rules about battles."""
+    """A study's data for the battle rules."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -73,7 +73,7 @@ class Battles:
 
     @functools.cached_property
     def explored(self) -> list[Key]:
-        """Wildcards of the answer files at the primary comparison's ordering and k, and of zero-shot answer files."""
+        """Wildcards of the answer files with the primary comparison's ordering and k, and of zero-shot answer files."""
         of_cell = [cell for cell in self.study.retriever_cells if {**cell, **self.cell} == cell]
         return [*of_cell, *({"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells)]
 
@@ -124,5 +124,5 @@ class Battles:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Battles:
-    """Return ``study``'s data for the rules about battles."""
+    """Return ``study``'s data for the battle rules."""
     return Battles(study)

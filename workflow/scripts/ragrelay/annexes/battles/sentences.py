@@ -1,4 +1,4 @@
-"""Write the page's sentences about who wins a battle, the order of the answers, and agreement with P."""
+"""Write the page's sentences about which system wins a battle, order bias, and agreement with P."""
 
 import polars as pl
 

@@ -367,7 +367,7 @@ def pair_sums(
         x: The retrieval measure for both systems, an array (2, n).
         y: The battle's scores minus .5, an array (n,); NaN if there is no score.
         mean_x: The mean of the measure over all compared systems, an array (n,).
-        adjusted: Whether to replace measure and scores with the residuals of regressions on ``mean_x``.
+        adjusted: Whether to replace the measure and the scores with the residuals of regressions on ``mean_x``.
         cluster: Each query's cluster number, an array (n,); None if queries are independent.
 
     Returns:

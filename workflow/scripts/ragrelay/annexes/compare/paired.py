@@ -77,7 +77,7 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
     ``d_z`` and the other p-values come from analysis.paired_tests. ``p_holm`` and ``p_bh`` are p_verdict adjusted over
     all tests of the same quantity and reference set; orderings with the same prompts at a k count as a single test.
     Rows without a test have a ``reason``. With ``clusters`` (each query's cluster number), the test uses sums over
-    clusters; d_z and the other p-values assume independent queries and are null.
+    clusters; d_z and the other p-values assume independent queries and are therefore null.
     """
     rows = [
         dict(zip(TESTED, key, strict=True)) | _test(part, seed, clusters)

@@ -66,7 +66,7 @@ class Pair:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
     def to(self, at: int) -> "Pair":
-        """Return a pair of the earlier study with itself (``at`` = 0) or with the later study (``at`` = 1)."""
+        """Return a Pair whose second names are the earlier study's (``at`` = 0) or the later study's (``at`` = 1)."""
         return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
@@ -109,7 +109,7 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
     """Match two studies' names in a grid section; names that aren't in ``pairs`` match if they are equal.
 
-    If each study has a single name, these two match. Raises InputError if a name in ``pairs`` is missing or none match.
+    If each study has one name, the two match. Raises InputError if a name in ``pairs`` is missing or nothing matches.
     """
     first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
     for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):

@@ -1,4 +1,4 @@
-"""The section about interventions on a study's page."""
+"""The interventions section of a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Provide data for the rules about interventions: definitions, and the inputs and params of jobs."""
+"""Provide data for the intervention rules: definitions, and the inputs and params of jobs."""
 
 import functools
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from ragrelay.generation.requests import TRUNCATE
 
 
 class Interventions:
-    """A study's data for the rules about interventions."""
+    """A study's data for the intervention rules."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -84,5 +84,5 @@ class Interventions:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Interventions:
-    """Return ``study``'s data for the rules about interventions."""
+    """Return ``study``'s data for the intervention rules."""
     return Interventions(study)

@@ -93,8 +93,8 @@ def compare_measures(
 
     For each pair of rankings, p is the difference in P and x the difference in the measure, both centred as in relay. A
     measure's loss on a query is the sum of (p - b x)^2 over pairs, with b estimated from all other queries; r2 is 1 -
-    (sum of losses) / (sum of p^2). Mean losses are compared with mean_tests.Means.cautious. The difference in r2 is a
-    ratio, so its interval is Fieller's (1954). Only queries with values for all measures are used.
+    (sum of losses) / (sum of p^2). Differences in mean loss are tested with mean_tests.Means.cautious. The difference
+    in r2 is a ratio, so its interval is Fieller's (1954). Only queries with values for all measures are used.
 
     Args:
         cells: Pairs of names (references, measure, ordering) and cells (keyed by k), as returned by relay.cells_of.

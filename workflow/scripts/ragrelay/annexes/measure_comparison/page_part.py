@@ -1,4 +1,4 @@
-"""The section about retrieval measures on a study's page."""
+"""The section of a study's page that compares retrieval measures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

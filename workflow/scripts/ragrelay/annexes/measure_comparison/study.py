@@ -39,7 +39,7 @@ class MeasuresShown(ShownTables):
 
     @property
     def joined(self) -> list[list[str]]:
-        """The longest runs of measures, by r, without a significant difference; empty if a measure is declared."""
+        """The longest stretches of measures by r without a significant difference; empty if a measure is declared."""
         names = self.fits["measure"].to_list()
         known = self.pairs.filter(pl.col("verdict").is_in([ABOVE, BELOW])).select("measure", "against_measure").rows()
         apart = {frozenset(pair) for pair in known}

@@ -64,7 +64,7 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
 
 
 def krippendorff(values: Array, unit: Numbers) -> float:
-    """Compute Krippendorff's alpha of the scores ``values`` (n,). ``unit`` (n,): the number of each score's answer.
+    """Compute Krippendorff's alpha of the scores ``values`` (n,). ``unit`` (n,): each score's answer, numbered from 0.
 
     With squared differences, alpha = 1 - (variance within answers, weighted by the number of scores) / (variance of all
     scores); see Krippendorff (2011). The result is NaN if all scores are equal.

@@ -1,4 +1,4 @@
-"""Draw random answers for people to score next: equally many per cell and, if possible, for the same queries."""
+"""Draw random answers for people to score next: equal numbers per cell and, if possible, for the same queries."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,8 +49,8 @@ def drawn(
     equal numbers of scores. Within a cell, the draw prefers queries with the fewest scores in the cell, then queries
     with the most scores in the generator's other cells (so that answers to the same query can be compared), then
     queries with the fewest scores overall. Ties are broken by a hash that depends on ``seed``, so all answers in a cell
-    are equally likely to be drawn if the existing scores also belong to random answers. Raises InputError if a cell's
-    existing scores were drawn with different probabilities.
+    are equally likely to be drawn if the answers that already have scores were also drawn at random. Raises InputError
+    if a cell's existing scores were drawn with different probabilities.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -144,8 +144,8 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
     """Return how many human scores would be needed to estimate a difference between two cells to ± ``half_width``.
 
     Each cell gets half of the human scores; all ``answers`` in each cell are scored by a scorer whose correlation with
-    people is ``r``. With m human scores of N answers per cell, the squared standard error of PPI++ is about
-    2 sd² ((1 - r²) / m + r² / N). The result is None if scoring all answers wouldn't be enough.
+    people is ``r``. If m of a cell's N answers have human scores, the squared standard error of PPI++ is about 2 sd²
+    ((1 - r²) / m + r² / N). The result is None if scoring all answers wouldn't be enough.
     """
     m = np.arange(2, answers + 1)
     reach = special.stdtrit(m - 1, 0.975) * sd * np.sqrt(2 * ((1 - r**2) / m + r**2 / answers))

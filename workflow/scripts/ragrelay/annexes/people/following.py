@@ -129,7 +129,7 @@ def _few(*columns: Array, queries: int) -> str:
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
-    """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: RHO, or R (no interval)."""
+    """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: RHO or R; R has no interval."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     if quantity == R:

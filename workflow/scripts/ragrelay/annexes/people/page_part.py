@@ -1,4 +1,4 @@
-"""The section about human scores on a study's page."""
+"""The human-scores section of a study's page."""
 
 from collections.abc import Mapping, Sequence
 

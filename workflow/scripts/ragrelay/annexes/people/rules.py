@@ -1,4 +1,4 @@
-"""Provide data for the rules about human scores: files, params, and the scorers and retrievers to compare."""
+"""Provide data for the human-score rules: files, params, and the scorers and retrievers to compare."""
 
 import functools
 import itertools
@@ -14,7 +14,7 @@ from ragrelay.execution.study.wildcards import Key, OfJob
 
 
 class People:
-    """A study's data for the rules about human scores."""
+    """A study's data for the human-score rules."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -142,5 +142,5 @@ class People:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> People:
-    """Return ``study``'s data for the rules about human scores."""
+    """Return ``study``'s data for the human-score rules."""
     return People(study)

@@ -1,4 +1,4 @@
-"""The section about processors on a study's page."""
+"""The processors section of a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

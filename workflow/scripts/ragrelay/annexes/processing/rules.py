@@ -64,5 +64,5 @@ class Processing:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Processing:
-    """Return ``study``'s data for the rule about processors."""
+    """Return ``study``'s data for the rule that describes the effects of processors."""
     return Processing(study)

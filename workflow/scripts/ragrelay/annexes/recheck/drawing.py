@@ -11,9 +11,9 @@ STRATUM = ("retriever", "k")
 def draw(keys: pl.DataFrame, number: int) -> pl.DataFrame:
     """Draw ``number`` rows from ``keys`` (or all rows if there are fewer), and return the rows in the original order.
 
-    Columns: prompt_id, seed, retriever, k, … Each STRATUM's number of drawn rows is proportional to the stratum's size,
-    rounded by largest remainders; ties are broken by hash. Within a stratum, the rows with the lowest hashes of
-    prompt_id and seed are drawn.
+    ``keys`` has columns prompt_id, seed, retriever, k, … The number of rows drawn from a stratum (STRATUM) is
+    proportional to the stratum's size, rounded by the largest-remainder method; ties are broken by hash. Within a
+    stratum, the rows with the lowest hashes of prompt_id and seed are drawn.
     """
     if keys.height <= number:
         return keys

@@ -1,4 +1,4 @@
-"""The section about the recheck on a study's page, built from the study's provenance."""
+"""The recheck section of a study's page, built from the study's provenance."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -17,7 +17,7 @@ class Recheck:
         self.study = study
 
     def each(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the paths from ``pattern`` for all generators with an engine and all scorers without a judge."""
+        """Fill in ``pattern`` for all generators with an engine and all scorers without a judge."""
         study = self.study
         return study.grid_paths(pattern, generator=study.asked_generators(), scorer=study.scoring.computed)
 

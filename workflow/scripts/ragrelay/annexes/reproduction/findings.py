@@ -145,7 +145,7 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, ob
 def degrees_of_freedom(left_out: Array) -> float:
     """Estimate a jackknife variance's degrees of freedom from ``left_out``'s kurtosis; normal values give n - 1.
 
-    The formula 2 / CV^2 is from Satterthwaite (1946), where CV is the coefficient of variation of a sample variance:
+    The formula 2 / CV^2 is from Satterthwaite (1946). CV is the coefficient of variation of a sample variance:
     CV^2 = (kurtosis - (n - 3) / (n - 1)) / n. A few queries with extreme utility reduce the degrees of freedom.
     """
     n, kurtosis = len(left_out), float(stats.kurtosis(left_out, fisher=False))

@@ -1,4 +1,4 @@
-"""Compare labels' correlations with P, and the costs of labels, with the values in Salemi and Zamani (2024)."""
+"""Compare the correlations between labels and P, and labels' costs, with the values in Salemi and Zamani (2024)."""
 
 from collections.abc import Sequence
 from pathlib import Path

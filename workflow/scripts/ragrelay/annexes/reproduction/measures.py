@@ -67,10 +67,10 @@ def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame
 
 
 def effects(cells: pl.DataFrame) -> pl.DataFrame:
-    """Compare improvements over the published table's first retriever, by section and reference set (columns EFFECTS).
+    """Compare our improvements over the table's first retriever with published ones, by section and reference set.
 
     The effect ratio and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure and
-    cells in place of topics, because values per topic aren't published.
+    cells in place of topics, because values per topic aren't published. Returns columns EFFECTS.
     """
     return pl.DataFrame(list(_effects(_utilities(cells))), schema=schema_of(EFFECTS))
 

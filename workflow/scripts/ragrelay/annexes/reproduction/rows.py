@@ -1,4 +1,4 @@
-"""List the tables and figures in the papers that a study is compared with: status, location and differences."""
+"""List the tables and figures in the papers that a study is compared with, with status, location and differences."""
 
 import csv
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Provide inputs and outputs for the rules that compare with published tables (config key `published`)."""
+"""Provide inputs and outputs for the rules that compare a study with published tables (config key `published`)."""
 
 import functools
 import os
@@ -41,7 +41,7 @@ def reproduced_claims(study: CheckedStudy) -> dict[str, StudyFile]:
 
 
 class Published:
-    """Inputs and outputs for the rules that compare with published tables."""
+    """Inputs and outputs for the rules that compare a study with published tables."""
 
     def __init__(self, study: StudyOfRules, reported: Reported) -> None:
         self.study, self.reported = study, reported

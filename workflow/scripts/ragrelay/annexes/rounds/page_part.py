@@ -1,4 +1,4 @@
-"""The section about search rounds on a study's page."""
+"""The search-rounds section of a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

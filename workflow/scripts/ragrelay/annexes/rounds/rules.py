@@ -1,4 +1,4 @@
-"""Provide data for the rules about search rounds: the inputs and params of jobs."""
+"""Provide data for the search-round rules: the inputs and params of jobs."""
 
 import functools
 import itertools
@@ -17,7 +17,7 @@ from ragrelay.retrieval.retriever import needed
 
 
 class Rounds:
-    """A study's data for the rules about search rounds."""
+    """A study's data for the search-round rules."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -109,16 +109,16 @@ class Rounds:
         return {"answers": answers, "prompts": self._shown_in(wildcards.generator, number)}
 
     def all_of(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the paths from ``pattern`` for every retriever in every round after the first."""
+        """Fill in ``pattern`` for every retriever in every round after the first."""
         rounds = itertools.product(self.later, self.retrievers)
         return pattern.each({"round": number, "retriever": name} for number, name in rounds)
 
     def of_retrievers(self, pattern: StudyFile) -> list[StudyFile]:
-        """Return the paths from ``pattern`` for every retriever used in search rounds."""
+        """Fill in ``pattern`` for every retriever used in search rounds."""
         return pattern.each(self.each_retriever)
 
     def first(self, pattern: StudyFile) -> OfJob:
-        """Return an input function that lists every retriever's files for round 1, with paths from ``pattern``."""
+        """Return an input function that fills in ``pattern`` for every retriever in round 1."""
         return self.study.generation.prompts(pattern, [{**name, **self.cell} for name in self.each_retriever])
 
     @functools.cached_property
@@ -187,5 +187,5 @@ class Rounds:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Rounds:
-    """Return ``study``'s data for the rules about search rounds."""
+    """Return ``study``'s data for the search-round rules."""
     return Rounds(study)

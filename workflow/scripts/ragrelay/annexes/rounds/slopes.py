@@ -37,11 +37,11 @@ def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, ob
     """For lists that follow the same earlier rounds, regress differences in P on differences in the measure.
 
     For each pair of lists, the differences in P and in the measure are centred over the step's queries. For adjusted
-    rows, both are replaced by residuals of regressions on P before the step and the query's mean measure over lists.
-    Differences must not be centred within a query over steps: the next query's text depends on the previous answer, so
-    later lists depend on that answer's noise. Pairs of identical lists are left out; other pairs with equal measures
-    are used, because they help to estimate the mean difference. Each query's products of differences are averaged over
-    seeds; for the rows on all steps, they are also summed over steps. The unit of analysis is the query (or cluster).
+    rows, both are replaced by residuals of regressions on P before the step and on the lists' mean measure. Differences
+    must not be centred within a query over steps: the next query's text depends on the previous answer, so later lists
+    depend on that answer's noise. Pairs of identical lists are left out; other pairs with equal measures are used,
+    because they help to estimate the mean difference. Each query's products of differences are averaged over seeds; for
+    the rows on all steps, they are also summed over steps. The unit of analysis is the query (or cluster).
 
     Tests, intervals and minimum numbers of queries are the same as in relay. With a single step and seed, the results
     are identical to relay's. A step gets a verdict only if lists differ for at least STEP_AT_LEAST queries.

@@ -91,7 +91,7 @@ class RoundStudy(NamedTuple):
         return [name for name in names.unique().sort() if not name.endswith(UNSEEN)]
 
     def first(self, references: str) -> pl.DataFrame:
-        """Return P in round 1 (retriever, qid, p, p0). Missing answers have P = 0; without passages, p is P₀."""
+        """Return P in round 1 (retriever, qid, p, p0): 0 for missing answers, and P₀ for queries without passages."""
         rows = self.utility.filter(pl.col("retriever").is_in(self.retrievers), references=references)
         rows = rows.join(self.contexts.select("retriever", "qid", found=True), on=["retriever", "qid"], how="left")
         share = pl.col("n_seeds") / len(self.seeds)

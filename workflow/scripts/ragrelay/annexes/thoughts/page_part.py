@@ -1,4 +1,4 @@
-"""The section about thoughts on a study's page."""
+"""The thoughts section of a study's page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

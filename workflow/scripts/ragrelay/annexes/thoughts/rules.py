@@ -1,4 +1,4 @@
-"""Provide data for the rules about thoughts: the reasoning generators, and values for tables and figures."""
+"""Provide data for the rules that describe thoughts: the reasoning generators, and values for tables and figures."""
 
 import functools
 
@@ -9,7 +9,7 @@ from ragrelay.generation.thought_marks import thought_marks
 
 
 class Thoughts:
-    """A study's data for the rules about thoughts."""
+    """A study's data for the rules that describe thoughts."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
@@ -51,5 +51,5 @@ class Thoughts:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Thoughts:
-    """Return ``study``'s data for the rules about thoughts."""
+    """Return ``study``'s data for the rules that describe thoughts."""
     return Thoughts(study)

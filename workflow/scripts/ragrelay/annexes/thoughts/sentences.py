@@ -26,7 +26,7 @@ BY_VERDICT = {
 
 
 def thought_answer(study: ThoughtStudy) -> Conclusion:
-    """Conclude with which retrievers thoughts are longer or shorter than with the reference retriever.
+    """Name the retrievers with which thoughts are longer or shorter than with the reference retriever.
 
     If there is only one retriever, thoughts with this retriever are compared with thoughts without a context.
     """

@@ -139,7 +139,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts replaced over ``grace`` seconds ago. Returns how many replaced parts were removed and kept."""
+        """Remove parts replaced over ``grace`` seconds ago. Returns how many were removed and how many are waiting."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -191,7 +191,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
-        """Return the distinct ``keys`` found in the store. The column ``part`` contains the keys' earliest parts.
+        """Return the distinct ``keys`` found in the store. The column ``part`` contains each key's earliest part.
 
         ``parts``: the parts to search; defaults to ``parts(keys)``. Only the key columns are read, as a stream, so
         finding 200,000 keys among 2 million rows takes seconds and about 200 MiB.

@@ -19,7 +19,7 @@ SEEN = "linked.json"
 
 
 def link_parts(source: Path, target: Path, device: str) -> None:
-    """Link all undamaged parts in ``source`` that were computed on ``device`` into the folder ``target``.
+    """Hard-link into ``target`` all undamaged parts in ``source`` that were computed on ``device``.
 
     Each call skips the parts that earlier calls have already checked. In a read-only cache, nothing is linked.
     """

@@ -34,7 +34,7 @@ FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_lla
 
 
 def is_local(model: str, folder: Path = Path()) -> bool:
-    """Return whether ``model`` is a local folder or GGUF file: the path exists, or it can't be a hub id.
+    """Return whether ``model`` is a local folder or GGUF file: its path exists, or ``model`` can't be a hub id.
 
     Hub ids have the form ``name`` or ``owner/name``, or ``owner/name/file.gguf`` for GGUF files.
     """

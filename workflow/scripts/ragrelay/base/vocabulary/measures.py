@@ -47,8 +47,8 @@ def measure_ranking(
     """Compute ``measures`` at the cutoffs ``ks`` for each query in ``ranking`` (qid, docno, rank).
 
     Scores are derived from ranks, because trec_eval would reorder passages with equal float32 scores. Binary measures
-    treat labels of at least ``relevant`` as relevant, unless the name sets a level (``P(rel=3)``). Queries in ``qids``
-    that have judgements but no results get 0. Returns the columns qid, measure, k and value, in the order of
+    treat labels of at least ``relevant`` as relevant, unless the measure's name sets a level (``P(rel=3)``). Queries in
+    ``qids`` that have judgements but no results get 0. Returns the columns qid, measure, k and value, in the order of
     ``measures``, ``ks`` and the ranking's queries. Raises InputError if no installed provider computes a measure, or if
     a provider doesn't accept a label or returns no value for a query with results and a relevant passage.
     """

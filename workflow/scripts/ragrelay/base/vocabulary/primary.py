@@ -28,6 +28,6 @@ class Primary(NamedTuple):
     scorer: str
 
     def is_of(self, cell: Mapping[str, object], other: str | None) -> bool:
-        """Return whether ``cell`` (retriever, ordering, k, references) and retriever ``other`` are compared here."""
+        """Return whether this compares ``cell`` (retriever, ordering, k, references) with the retriever ``other``."""
         same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
         return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}

@@ -70,5 +70,5 @@ class StudyFile(str):
 
 
 def count_file(receipt: StudyFile) -> StudyFile:
-    """Return the file in ``.missing/`` with the number of results to compute in the job that writes ``receipt``."""
+    """Return the file in ``.missing/`` that says how many results the job that writes ``receipt`` has to compute."""
     return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed afterwards")

@@ -1,8 +1,8 @@
 """Compute subtopic measures at every k.
 
-StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. Names and parameters are those of ir_measures.
-We don't use ir_measures' provider, pyndeval: its values may exceed 1, and a call accepts only cutoffs up to 20 and one
-alpha or relevance level.
+StRecall: Zhai et al., SIGIR 2003. alpha_nDCG: Clarke et al., SIGIR 2008. Names and parameters are the same as in
+ir_measures. We don't use ir_measures' provider, pyndeval: its values may exceed 1, and a call accepts only cutoffs up
+to 20 and one alpha or relevance level.
 """
 
 import functools

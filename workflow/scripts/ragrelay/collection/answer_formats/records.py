@@ -40,9 +40,9 @@ def csv_records(
     """Yield the position (file and line) and values of each row after the header.
 
     Unquoted empty fields in ``nullable`` columns are None. The separator (comma, semicolon or tab) is read from Excel's
-    first line ``sep=`` or, without such a line, chosen so that it separates the most ``keys`` in the header. Invalid
-    UTF-8 is allowed in columns other than ``keys``. Raises InputError if the table can't be read (with ``expected`` in
-    the message), a row has too many or too few fields, or the header repeats one of ``keys``.
+    first line ``sep=`` or, without such a line, chosen so that the header contains as many of ``keys`` as possible.
+    Invalid UTF-8 is allowed in columns other than ``keys``. Raises InputError if the table can't be read (with
+    ``expected`` in the message), a row has too many or too few fields, or the header repeats one of ``keys``.
     """
     csv.field_size_limit(sys.maxsize)
     lines: list[str] = []

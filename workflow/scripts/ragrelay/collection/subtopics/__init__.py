@@ -31,7 +31,7 @@ def prepare_subtopics(
         A table with columns SUBTOPIC_COLUMNS, only for ``queries``.
 
     Raises:
-        InputError: No judgement belongs to one of the ``queries``, or the file is malformed.
+        InputError: No judgement belongs to any of the ``queries``, or the file is malformed.
     """
     if subtopics is True:
         rows = judged_collection(definition).subtopics()

@@ -73,7 +73,7 @@ class CataloguedSubtopics(IrDatasetsCollection):
 def judged_collection(definition: Mapping[str, object]) -> LocalSubtopics | CataloguedSubtopics:
     """Open a dataset's collection, with an additional method that reads subtopics from the qrels.
 
-    The qrels have each passage's highest label over all subtopics. Raises InputError for sources without subtopics.
+    The qrels contain each passage's highest label over all subtopics. Raises InputError for sources without subtopics.
     """
     opened = open_collection(definition)
     if isinstance(opened, LocalCollection):

@@ -1,4 +1,4 @@
-"""Compute a digest of the code that a rule runs, so that an edit only reruns the stages that use the edited code.
+"""Compute a digest of the code that a rule runs, so that after an edit, only stages that use the edited code rerun.
 
 Snakemake's own trigger only considers the script file's modification time. Starting from the script, the digest
 includes every function, class and constant that the code refers to, directly or indirectly, in any module of the

@@ -1,4 +1,4 @@
-"""Shorten Snakemake's reasons for running a job to the changed parts of params and the first few files."""
+"""Shorten Snakemake's explanations of why a job runs: keep only changed parts of params and the first few files."""
 
 import re
 from collections.abc import Collection

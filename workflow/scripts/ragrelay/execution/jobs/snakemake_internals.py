@@ -590,7 +590,7 @@ def output_patterns(workflow: Workflow) -> list[str]:
 
 
 def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
-    """Return, for each rule with a log and outputs, a regular expression for the log and the output patterns."""
+    """Return a regular expression for the log, and the output patterns, for each rule that has a log and outputs."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 

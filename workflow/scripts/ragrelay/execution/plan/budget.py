@@ -78,8 +78,8 @@ def check_budget(
 
     ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the study's current work. ``files``: the plan's
     input files. The plan is outdated if one of these files is newer than the plan or is among the run's outputs
-    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan was made count towards its
-    estimate. If they exceed the estimate, the budget must have room for the full estimate again.
+    (``to_be_made``). ``used``: the resources used so far. Resources used since the plan was made count towards the
+    plan's estimate. If they exceed the estimate, the budget must still have room for the full estimate.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan for this study", PLAN_FIRST)

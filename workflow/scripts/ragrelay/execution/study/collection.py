@@ -108,7 +108,7 @@ class CollectionStage:
         return min(self.study.grades(dataset).values())
 
     def checked_files(self, wildcards: Wildcards, output: object) -> dict[str, object]:
-        """Return the run files, measures, grades and answers to check for a job's dataset before any engine starts.
+        """Return a dataset's run files, measures, grades and answers, which a job checks before any engine starts.
 
         The job's outputs don't depend on these values. Snakemake doesn't rerun the job if the values change, because
         this function takes ``output``.

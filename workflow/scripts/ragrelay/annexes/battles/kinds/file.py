@@ -1,4 +1,4 @@
-"""Read the votes of people or another program from files."""
+"""Read files with votes from people or another program."""
 
 from pydantic import Field
 
