@@ -115,7 +115,7 @@ rule preview:
 
 # Snakemake ends before any job (snakemake_internals.check_submissions).
 rule check_cluster:
-    """Ask SLURM when a job of each of the study's job classes would start, without submitting a job."""
+    """Ask SLURM when a job in each of the study's classes would start, without submitting any jobs."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
         REPORTED_FILES,

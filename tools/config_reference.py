@@ -27,35 +27,11 @@ PAGES = {
     "datasets": ("datasets", ("datasets",)),
     "retrievers": ("retrievers", ("retrievers",)),
     "generators": ("generators", ("generators",)),
-    "scorers": ("scorers and people's scores", ("scorers", "people")),
-    "labels": ("labels for passages", ("annotations", "agreement")),
-    "questions": ("further questions", ("interventions", "prediction", "claims", "acu")),
+    "scorers": ("scorers and human scores", ("scorers", "people")),
+    "labels": ("passage labels", ("annotations", "agreement")),
+    "questions": ("additional analyses", ("interventions", "prediction", "claims", "acu")),
 }
 """Page → its subject, and the keys on it; the empty one stands for all plain keys. The last page has all others."""
-
-WORDED = {
-    "What answers are compared with: `judged`, the dataset's judged passages by grade, or `gold`, its gold answers.":
-        "What answers are compared with: passages judged at or above one of the dataset's reference grades "
-        "(`judged`), or the dataset's gold answers (`gold`).",
-    "Utility as relative gain (the paper's) or absolute difference.":
-        (
-            "Whether utility is the relative gain (P − P₀) / P₀, as in Tian et al. (ECIR 2025), or the absolute "
-            "difference P − P₀."
-        ),
-    "Number type of the encoder. `bfloat16` changes scores in the third digit; on a CPU that computes in it (AVX-512 "
-    "BF16 or AMX) it is faster, on others slower.":
-        "Data type of the encoder. `bfloat16` changes scores in the third digit; it is faster on a CPU that computes "
-        "in bfloat16 (AVX-512 BF16 or AMX) and slower on other CPUs.",
-    "How a CPU encodes texts. `packed`: several together, in blocks of 256 tokens; a model that is no BERT, RoBERTa, "
-    "ELECTRA or DeBERTa encodes one text at a time. `single`: always one text at a time, 0.4 to 0.8 times as fast; it "
-    "uses the scores that were cached before there were blocks. Scores of the two differ in the last bits and are "
-    "cached apart.":
-        "How texts are encoded on a CPU. `packed` encodes several texts together, in blocks of 256 tokens; models "
-        "other than BERT, RoBERTa, ELECTRA and DeBERTa still encode one text at a time. `single` always encodes one "
-        "text at a time, at 0.4 to 0.8 times the speed; it can use scores cached by ragrelay versions that didn't "
-        "encode in blocks. Scores from `packed` and `single` differ in the last bits and are cached separately.",
-}  # fmt: skip
-"""How pages word descriptions that are part of jobs' code, whose change would run the jobs again."""
 
 Row = tuple[str, str, str, str]
 
@@ -127,11 +103,6 @@ def _parts(sub: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return [("", entry)] if "properties" in entry else []
 
 
-def worded(text: str) -> str:
-    """Return how pages word a description."""
-    return WORDED.get(text, text)
-
-
 def _selector(kind: Mapping[str, Any]) -> str:
     return next(key for key, sub in kind["properties"].items() if "const" in sub)
 
@@ -140,7 +111,7 @@ def _rows(part: Mapping[str, Any]) -> Iterator[Row]:
     required = part.get("required", ())
     for key, sub in part["properties"].items():
         default = f"`{json.dumps(sub['default'])}`" if "default" in sub else "required" if key in required else "none"
-        yield f"`{key}`", _type(sub), default, worded(sub["description"])
+        yield f"`{key}`", _type(sub), default, sub["description"]
         for nested in (each for each in (sub, *sub.get("anyOf", ())) if "properties" in each):
             for inner, kind, otherwise, about in _rows(nested):
                 yield f"`{key}`: {inner}", kind, otherwise, about

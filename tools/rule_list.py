@@ -42,11 +42,11 @@ Path("{out}").write_text(json.dumps(found), encoding="utf-8")
 """
 HEAD = """# Rules
 
-Every rule, with the files that it reads and writes; paths are relative to `results/<study>/`. A name in italics stands
-for inputs that each job chooses, such as the files of its dataset. For the stages, see
+This page lists every rule with the files that it reads and writes. Paths are relative to `results/<study>/`. A name in
+italics stands for files that differ between jobs, such as the dataset's files. For the stages, see
 [Architecture](../architecture.md). `make docs` writes this page.
 
-The demo's jobs:
+The demo's rules and their order:
 
 ```mermaid
 {graph}

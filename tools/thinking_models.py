@@ -12,15 +12,6 @@ from tools.blocks import replaced  # noqa: E402
 
 PAGE = ROOT / "docs" / "add-a-model.md"
 START = "<!-- marks of thought from their families, by tools/thinking_models.py -->"
-REWORDED = {
-    "Hy 3 and 4 with a suffix of the checkpoint": "Hy 3 and 4, whose tags have a suffix that depends on the checkpoint",
-    "channels of a message each, the answer's is the final one": "each message has a channel; the answer is in `final`",
-    "Inkling: blocks of a message each": "Inkling: one block per message",
-    "messages to itself, then to the user": "messages to itself come before the message to the user",
-    ": plain words": ", whose marks are ordinary text",
-    "the parser of Apertus in a later vLLM": "Apertus's parser in a later vLLM version",
-}
-"""Parts of the families' texts, and what the page says instead; in the package, rewording them would rerun jobs."""
 
 
 def table() -> str:
@@ -28,8 +19,6 @@ def table() -> str:
     rows = ["| marks | models | source |", "|---|---|---|"]
     for family in FAMILIES:
         cells = " | ".join(cell.replace("|", "\\|") for cell in (_marks(family), family.models, family.source))
-        for old, new in REWORDED.items():
-            cells = cells.replace(old, new)
         rows.append(f"| {cells} |")
     return "\n".join(rows)
 

@@ -41,9 +41,9 @@ TABLE = {
     "partial_rho_low": number("lower end of the 95% interval for `partial_rho`", "−1 to 1"),
     "partial_rho_high": number("upper end of the 95% interval for `partial_rho`", "−1 to 1"),
     "partial_rho_p": number("uncorrected two-sided p-value for the null hypothesis that `partial_rho` is 0"),
-    "utility_low_p0": number("mean utility of the third of the queries with the lowest P₀"),
-    "utility_middle_p0": number("mean utility of the third of the queries with medium P₀"),
-    "utility_high_p0": number("mean utility of the third of the queries with the highest P₀"),
+    "utility_low_p0": number("mean utility over the third of queries with the lowest P₀"),
+    "utility_middle_p0": number("mean utility over the third of queries with medium P₀"),
+    "utility_high_p0": number("mean utility over the third of queries with the highest P₀"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

@@ -19,7 +19,7 @@ from ragrelay.base.vocabulary.primary import Primary
 SYSTEMS, RELAY = "systems", "relay"
 YES = 0.5
 """A score of at least this counts as yes."""
-UNIT = "the scorer's; relay: P per 1 of the measure"
+UNIT = "the scorer's; for `relay`: P per unit of the measure"
 TABLE = {
     "question": text(f"result in the row: `{SYSTEMS}` (the primary pair's difference in mean P) or "
         f"`{RELAY}` (the slope of P on the measure over all pairs of rankings), in the primary comparison's cell"),

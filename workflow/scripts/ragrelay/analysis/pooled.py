@@ -35,7 +35,7 @@ DATASETS_AT_LEAST = 5
 """Minimum number of datasets for a row about all datasets."""
 SYSTEMS, RELAY = "systems", "relay"
 Margins = Mapping[str, float | None]
-UNIT = "the scorer's unit; for relay: P per 1 of the measure"
+UNIT = "the scorer's; for `relay`: P per unit of the measure"
 COLUMNS = {
     "dataset": text(f"name of the dataset, or `{ALL_DATASETS}` in rows that pool at least five datasets"),
     "scorer": STUDY_PART["scorer"],

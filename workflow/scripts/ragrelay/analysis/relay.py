@@ -29,7 +29,7 @@ NEEDED = ", {} needed"
 """The end of a message about too few contexts that differ: how many are needed."""
 FITTED = 3
 """Number of coefficients in an adjusted row's regression."""
-UNIT = "P per 1 of the measure"
+UNIT = "P per unit of the measure"
 TABLE = {
     "retrievers": text("pair of rankings, or `all rankings` in rows that combine all pairs"),
     "ordering": text("order of the passages in the prompt"),

@@ -47,32 +47,32 @@ FAMILIES = (
     Family(
         "<think>", "</think>", (),
         "Qwen3, QwQ, DeepSeek-R1 to V4, GLM, Ling 3, MiniMax-M1 and M2, MiniCPM-V, Kimi-K2, Nemotron, OLMo 3, Step, "
-        "MiMo, Granite 4, Phi-4, Poolside, ERNIE 4.5, Hunyuan A13B; Hy 3 and 4 with a suffix of the checkpoint",
+        "MiMo, Granite 4, Phi-4, Poolside, ERNIE 4.5, Hunyuan A13B; Hy 3 and 4, with a checkpoint-specific suffix",
     ),
     Family("[THINK]", "[/THINK]", (), "Magistral, Ministral"),
     Family(
         "<|channel|>analysis<|message|>", "<|channel|>final<|message|>", ("<|channel|>",),
-        "gpt-oss: channels of a message each, the answer's is the final one",
+        "gpt-oss: each message has a channel; the answer is in `final`",
     ),
     Family("<|channel>thought", "<channel|>", ("<|channel>",), "Gemma 4"),
     Family("<|START_THINKING|>", "<|END_THINKING|>", (), "Command A"),
     Family("<seed:think>", "</seed:think>", (), "Seed-OSS"),
     Family("<mm:think>", "</mm:think>", (), "MiniMax-M3"),
     Family("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>", (), "PLaMo 3"),
-    Family("<|content_thinking|>", "<|content_text|>", (), "Inkling: blocks of a message each"),
-    Family("to=self<|message|>", "to=user<|message|>", (), "Muse Glimmer: messages to itself, then to the user"),
+    Family("<|content_thinking|>", "<|content_text|>", (), "Inkling: one block per message"),
+    Family("to=self<|message|>", "to=user<|message|>", (), "Muse Glimmer: messages to itself, then one to the user"),
     Family("<|open|>think<|sep|>", "<|close|>think<|sep|>", ("<|open|>", "<|close|>"), "Kimi-K3"),
     Family("<ifm|think>", "</ifm|think>", (), "K2 Horizon"),
     Family("<ifm|think_fast>", "</ifm|think_fast>", (), "K2 Horizon, fast"),
     Family("<ifm|think_faster>", "</ifm|think_faster>", (), "K2 Horizon, faster"),
-    Family("<|inner_prefix|>", "<|inner_suffix|>", (), "Apertus", "the parser of Apertus in a later vLLM"),
+    Family("<|inner_prefix|>", "<|inner_suffix|>", (), "Apertus", "Apertus's parser in a later vLLM version"),
     Family("◁think▷", "◁/think▷", (), "Kimi-VL", "the model's chat template"),
     Family("<thought>", "</thought>", (), "EXAONE Deep", "the model's chat template"),
     Family(
-        "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", (), "Apriel 1.6: plain words",
+        "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", (), "Apriel 1.6, whose marks are ordinary text",
         "the model's chat template",
     ),
-    Family("Here is my thought process:", "Here is my response:", (), "Granite 3: plain words"),
+    Family("Here is my thought process:", "Here is my response:", (), "Granite 3, whose marks are ordinary text"),
 )  # fmt: skip
 WRAPS = (
     ("<answer>", "</answer>"),  # Hunyuan A13B

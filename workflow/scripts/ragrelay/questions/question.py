@@ -306,8 +306,8 @@ class Question(ABC):
             The receipt's path pattern.
         """
         first, *others = self.job_path().split("/")
-        path = "/".join([f"{self.folder}{first}", "asked", self.asks, *others])
-        return StudyFile(f"{path}.json", self.asks, "receipt: keys asked for, cached and made, in all and by part")
+        about = "receipt: numbers of keys requested, already cached and newly generated, in total and per part"
+        return StudyFile("/".join([f"{self.folder}{first}", "asked", self.asks, *others]) + ".json", self.asks, about)
 
 
 @cache

@@ -36,12 +36,12 @@ RESULT_TABLES = {
         ResultTable("gain", f"{ANALYSIS}/gain.csv", "analyse_transmission", "ragrelay.analysis.gain:COLUMNS",
                     "P compared with P₀, paired by query, with a verdict for each cell"),
         ResultTable("within", f"{ANALYSIS}/within.csv", "analyse_transmission", "ragrelay.analysis.within:COLUMNS",
-                    "correlation between the measure and P across the contexts that different retrievers give the same "
-                    "query"),
+                    "correlation within queries between the measure and P, over the contexts from "
+                    "different retrievers"),
         ResultTable("relay", f"{ANALYSIS}/relay.csv", "analyse_transmission", "ragrelay.analysis.relay:COLUMNS",
                     "relay: how much more the answer improves on queries where the ranking improves more"),
         ResultTable("holes", f"{ANALYSIS}/holes.csv", "analyse_transmission", "ragrelay.analysis.holes:COLUMNS",
-                    "relay's slope if unjudged passages (holes) had other labels"),
+                    "relay's slope under other labels for unjudged passages (holes)"),
         ResultTable("systems", f"{ANALYSIS}/systems.csv", "analyse_transmission", "ragrelay.analysis.systems:COLUMNS",
                     "differences in mean P between retrievers, paired by query; the primary pair is tested separately"),
         ResultTable("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
@@ -56,7 +56,7 @@ RESULT_TABLES = {
         ResultTable("per_query", "{dataset}/utility/{scorer}/{generator}.parquet", "compute_utility",
                     "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility for each query in each cell"),
         ResultTable("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
-                    "ragrelay.base.vocabulary.measures:COLUMNS", "retrieval measures of each query"),
+                    "ragrelay.base.vocabulary.measures:COLUMNS", "retrieval measures for each query"),
         ResultTable("pooled", "pooled.csv", "pool_samples", "ragrelay.analysis.pooled:COLUMNS",
                     "the study's main results averaged over its generators, by dataset and for all "
                     "datasets", "several"),
@@ -72,8 +72,8 @@ RESULT_TABLES = {
                     "the cost of generating the answers"),
         ResultTable("judge_checks", f"{ANALYSIS}/judge_checks.csv", "analyse_judge_checks",
                     "ragrelay.analysis.judge_checks:COLUMNS",
-                    "how much a judge's scores depend on the order of its input and on the answer's "
-                    "length", "bias_checks"),
+                    "how much a judge's scores depend on the order of the judge's input and on the "
+                    "answer's length", "bias_checks"),
         ResultTable("panel", f"{ANALYSIS}/panel.csv", "compare_judges", "ragrelay.analysis.panel:COLUMNS",
                     "a panel's results without each of its judges", "panels"),
         ResultTable("panel_agreement", f"{ANALYSIS}/panel_agreement.csv", "compare_judges",

@@ -14,7 +14,7 @@ COLUMNS = {
     "rank": integer("rank among the passages with text, counted from 1", "passages"),
     "docno": DOCNO,
     "score": number("the retriever's score"),
-    "label": LABEL._replace(about="the judgement's label; empty if the passage is unjudged"),
+    "label": LABEL._replace(about="the passage's label in the judgements; empty if the passage is unjudged"),
     "text": text("the passage's text"),
 }
 PROCESSED_COLUMNS = {

@@ -12,11 +12,9 @@ from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.kinds import Kind, Kinds
 
 References = Literal["judged", "gold"]
-COMPARED = (
-    "What answers are compared with: `judged`, the dataset's judged passages by grade, or `gold`, its gold answers."
-)
+COMPARED = "What answers are compared with: passages judged at or above a grade (`judged`), or gold answers (`gold`)."
 Utility = Literal["relative", "absolute"]
-GAIN = "Utility as relative gain (the paper's) or absolute difference."
+GAIN = "Whether utility is the relative gain (P − P₀) / P₀, as in Tian et al. (2025), or the absolute gain P − P₀."
 
 
 @dataclass(frozen=True)

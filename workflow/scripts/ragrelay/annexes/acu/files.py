@@ -14,6 +14,6 @@ claim_pairs = ScoreClaims.made["pairs"]
 judged_evidence = JudgeEvidence.made["judged"]
 characteristics = StudyFile("acu/{claims}/characteristics.parquet", "describe_claims",
     "characteristics of each pair's evidence", "ragrelay.annexes.acu.characteristic_columns:COLUMNS")
-entities = StudyFile("acu/{claims}/characteristics.json", "describe_claims", "the method that found the entities")
+entities = StudyFile("acu/{claims}/characteristics.json", "describe_claims", "the method used to find entities")
 acu_report = StudyFile("report/acu.html", "report_acu", "a claims study's page")
 # fmt: on

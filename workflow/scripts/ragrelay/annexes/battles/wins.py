@@ -66,9 +66,9 @@ RELAY_COLUMNS = {
     "adjusted": boolean("whether win rate and measure are adjusted for the query’s mean value of the measure"),
     "n": integer("number of queries whose contexts differ", "queries"),
     "slope": number("increase in the win rate per unit of difference in the measure; both quantities are centred over "
-        "the pair’s queries", "win rate per 1 of the measure"),
-    "low": number("lower end of the 95% interval for `slope`", "win rate per 1 of the measure"),
-    "high": number("upper end of the 95% interval for `slope`", "win rate per 1 of the measure"),
+        "the pair’s queries", "win rate per unit of the measure"),
+    "low": number("lower end of the 95% interval for `slope`", "win rate per unit of the measure"),
+    "high": number("upper end of the 95% interval for `slope`", "win rate per unit of the measure"),
     **{name: relay.TABLE[name] for name in ("p_value", "verdict", "reason")},
 }  # fmt: skip
 FOLLOW_COLUMNS = {

@@ -6,10 +6,10 @@ COMPARISON = Scope("comparison", (), "compare_studies")
 RESULT_TABLES = (
     ResultTable("compared_tests", "compare/{studies}/tests.csv", "compare_studies",
                 "ragrelay.annexes.compare.paired:COLUMNS",
-                "paired tests of the changes in each cell and quantity", "compare"),
+                "paired tests of the changes for each cell and quantity", "compare"),
     ResultTable("compared_queries", "compare/{studies}/queries.csv", "compare_studies",
                 "ragrelay.annexes.compare.studies:COLUMNS",
-                "each query's values before and after, in each cell and quantity", "compare"),
+                "each query's values before and after, for each cell and quantity", "compare"),
 )  # fmt: skip
 PARTS = {
     "change": Part("What changed"),

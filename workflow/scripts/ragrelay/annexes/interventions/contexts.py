@@ -25,7 +25,7 @@ from ragrelay.scoring.near_copies import NearCopies
 COLUMNS = {
     **CHANGE,
     "docno": text("id of the inserted, removed or repeated passage; empty for the unchanged context"),
-    "label": LABEL._replace(about="the passage's grade; empty if unjudged"),
+    "label": LABEL._replace(about="the passage's label in the judgements; empty if the passage is unjudged"),
     "docnos": Column(pl.List(pl.String), "ids of the context's passages, in prompt order"),
     "value": number("value of the retrieval measure for the changed context; empty if the measure is undefined"),
 }

@@ -97,7 +97,7 @@ PASSAGES = {
     "qid": QID,
     "place": integer("position of the passage in the prompt, counted from 1"),
     "docno": DOCNO,
-    "label": LABEL._replace(about="the judgement's grade; empty if the passage is unjudged"),
+    "label": LABEL._replace(about="the passage's label in the judgements; empty if the passage is unjudged"),
     "effect": number("change in the query's P from including or repeating the passage; may be negative",
                      "the scorer's"),
 }  # fmt: skip

@@ -14,11 +14,11 @@ left_out_of_changes = StudyFile("{dataset}/interventions/contexts/{retriever}.le
 changed_prompts = StudyFile("{dataset}/interventions/prompts/{template}/{retriever}.parquet", "build_changed_prompts",
     "the prompts with changed contexts", f"{MODULE}.prompts:COLUMNS")
 changed_receipt = StudyFile("{dataset}/interventions/generated/{generator}/shard{shard}.json",
-    "generate_changed_answers", "receipt for generation")
+    "generate_changed_answers", "receipt for the generated answers, which are in the cache")
 changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.parquet", "view_changed_answers",
-    "the answers to these prompts", f"{MODULE}.answers:COLUMNS")
+    "the answers to the prompts with changed contexts", f"{MODULE}.answers:COLUMNS")
 left_out_of_changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.left_out.json",
-    "view_changed_answers", "counts of changed contexts over the window, and of missing answers, by reason")
+    "view_changed_answers", "numbers of changed contexts that exceed the window and of missing answers, by reason")
 changed_scores = StudyFile("{dataset}/interventions/scores/{scorer}/{generator}/{retriever}.parquet",
-    "score_changed_answers", "the scores of these answers", f"{MODULE}.scores:COLUMNS")
+    "score_changed_answers", "the scores of the answers", f"{MODULE}.scores:COLUMNS")
 # fmt: on

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
 """Names of arms: the unchanged context, and the contexts whose changed passage is relevant, non-relevant or neither."""
 OF_ARMS = {RELEVANT: "with a relevant passage", OTHER: "with a passage judged non-relevant",
-           BETWEEN: "with a passage that is unjudged or judged in between", UNCHANGED: "without a change"}  # fmt: skip
+           BETWEEN: "with a passage judged neither relevant nor non-relevant", UNCHANGED: "as retrieved"}  # fmt: skip
 ROW = ["qid", "draw", "place"]
 
 

@@ -10,7 +10,7 @@ RESULT_TABLES = (
                 "effect of one relevant passage on P, with relay's slope for comparison", "interventions"),
     ResultTable("passage_effects", "{dataset}/analysis/{scorer}/{generator}/passage_effects.csv",
                 "analyse_interventions", f"{MODULE}.effects:PASSAGE_COLUMNS",
-                "effect of each removed or repeated passage on its query's P", "interventions"),
+                "effect of removing or repeating each passage on the query's P", "interventions"),
 )  # fmt: skip
 PARTS = {"interventions": Part("Effects of one passage")}
 OUTPUTS: tuple[Output, ...] = (

@@ -19,8 +19,8 @@ from ragrelay.scoring.table_answers import TableAnswers
 QUERIES_AT_ONCE = 200
 COLUMNS = {
     "references": REFERENCES._replace(
-        about="the reference set's name; `…-unseen` excludes all passages that any of the intervention's contexts for "
-        "the query shows at that k, so that all these contexts share one set"
+        about="name of the reference set; a set whose name ends in `-unseen` excludes all passages that appear in any "
+        "of the intervention's contexts for the query at the same k, so that these contexts share one set"
     ),
     **CHANGE,
     "p": number("answer's score with the reference set, averaged over seeds", "the scorer's"),

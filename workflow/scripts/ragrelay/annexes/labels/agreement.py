@@ -53,8 +53,8 @@ CONFUSION = {
     "source": TABLE["source"],
     "people": TABLE["people"],
     "references": REFERENCES,
-    "people_label": integer("human label of the pairs"),
-    "source_label": integer("source's label of the pairs; a label between 0 and 1 counts as 1 if it is at least 0.5, "
+    "people_label": integer("human label for the pairs"),
+    "source_label": integer("source's label for the pairs; a label between 0 and 1 counts as 1 if it is at least 0.5, "
         "and an effect on P counts as 1 if it is above 0"),
     "pairs": integer("number of query–passage pairs with the labels in `people_label` and `source_label`", "pairs"),
 }  # fmt: skip

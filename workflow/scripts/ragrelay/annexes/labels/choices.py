@@ -41,7 +41,7 @@ EQUAL = 1e-9
 TABLE = {
     "source": text("name of the annotation source"),
     "measure": text("name of the retrieval measure, computed from the source's labels, by which the context is chosen: "
-                    "the context with the highest value wins"),
+                    "the context with the highest value is chosen"),
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
     "retrievers": within.TABLE["retrievers"],

@@ -31,7 +31,7 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of the cost file."""
 
-SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
+SIDES = {"label": "answers from single passages at ranks up to k", "answer": "end-to-end answers with k passages"}
 BY_K = {
     "k": integer("number of passages per ranking", "passages"),
     **{f"{side}_calls": integer(f"number of LLM calls for {about}", "calls") for side, about in SIDES.items()},

@@ -9,17 +9,17 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 single_prompts = StudyFile("{dataset}/annotations/prompts/{template}/{retriever}.parquet", "build_single_prompts",
     "prompts with one passage each", "ragrelay.annexes.labels.stage_columns:SINGLE_PROMPTS")
 single_receipt = StudyFile("{dataset}/annotations/generated/{generator}/shard{shard}.json", "generate_single_answers",
-    "receipt for generation")
+    "receipt for the generated answers, which are in the cache")
 single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet",
     "view_single_answers, read_single_answers",
-    "answers to single passages", "ragrelay.annexes.labels.single_answers:COLUMNS")
+    "answers generated from single passages", "ragrelay.annexes.labels.single_answers:COLUMNS")
 labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
     "eRAG's labels", "ragrelay.annexes.labels.erag_labels:COLUMNS")
 passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet", "build_check_prompts",
     "the questions that are compared to check a passage judge, with their keys in the cache",
     "ragrelay.annexes.labels.passage_checks:CHECKED_PASSAGE_COLUMNS")
 passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompts.parquet", "build_check_prompts",
-    "the changed prompts for these checks", "ragrelay.prompting.layout:COLUMNS")
+    "the changed prompts for a passage judge's bias checks", "ragrelay.prompting.layout:COLUMNS")
 passage_checks_scores = CheckPassages.made["scores"]
 labels_by_judge = JudgePassages.made["labels"]
 left_out_of_judged_labels = JudgePassages.made["left_out"]
@@ -33,7 +33,7 @@ left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.jso
 labels = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/labels.parquet", "measure_labels",
     "all sources' labels", "ragrelay.annexes.labels.study_labels:LABEL_COLUMNS")
 label_values = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/values.parquet", "measure_labels",
-    "retrieval measures from all sources' labels", "ragrelay.annexes.labels.values:COLUMNS")
+    "retrieval measures computed from each source's labels", "ragrelay.annexes.labels.values:COLUMNS")
 # fmt: on
 
 annotation_tables = {

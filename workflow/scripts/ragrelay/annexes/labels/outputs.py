@@ -7,16 +7,16 @@ ANNOTATIONS = Scope("annotations", ("scorer",), "draw_annotations")
 RESULT_TABLES = (
     ResultTable("label_correlation", f"{LABELS}/correlation.csv", "correlate_labels",
                 "ragrelay.annexes.labels.correlation:COLUMNS",
-                "correlation between measures from each source's labels and the end-to-end answers", "annotations"),
+                "correlation between each source's measures and the quality of end-to-end answers", "annotations"),
     ResultTable("label_leads", f"{LABELS}/leads.csv", "correlate_labels", "ragrelay.annexes.labels.leads:COLUMNS",
                 "the best source and measure for each retriever, k, references, quantity and coefficient, compared "
                 "with the best of any other source", "annotations"),
     ResultTable("label_within", f"{LABELS}/within.csv", "correlate_labels",
                 "ragrelay.annexes.labels.within_queries:COLUMNS",
-                "correlation between measures from each source's labels and P, over the retrievers of one query",
+                "correlation within queries between P and each source's measures, over retrievers",
                 "annotations"),
     ResultTable("label_choices", f"{LABELS}/choices.csv", "correlate_labels", "ragrelay.annexes.labels.choices:COLUMNS",
-                "P and utility with the context that each source's labels choose, compared with a random choice",
+                "P and utility with the context chosen by each source's labels, compared with a random choice",
                 "annotations"),
     ResultTable("label_agreement", f"{LABELS}/agreement.csv", "measure_agreement",
                 "ragrelay.annexes.labels.agreement:COLUMNS", "agreement between each source's labels and human labels",
@@ -27,16 +27,16 @@ RESULT_TABLES = (
                 "annotations"),
     ResultTable("label_powered", f"{LABELS}/powered.csv", "measure_agreement",
                 "ragrelay.annexes.labels.powered:COLUMNS",
-                "retrieval measures by human labels over all queries, estimated from human labels of a random sample "
-                "of queries and a source's labels of all queries",
+                "retrieval measures based on human labels, estimated for all queries from human labels for a random "
+                "sample of queries and a source's labels for all queries",
                 "annotations"),
     ResultTable("label_checks", "{dataset}/annotations/checks/{source}/{judge}/judge_checks.csv",
                 "analyse_passage_checks", "ragrelay.analysis.judge_checks:PASSAGE_COLUMNS",
-                "how much a judge's labels depend on the order of its input and on passage length",
+                "how much a judge's labels depend on the order of the judge's input and on the passage's length",
                 "annotations.bias_checks"),
     ResultTable("label_cost", "{dataset}/annotations/cost/{generator}.csv", "describe_label_cost",
                 "ragrelay.annexes.labels.cost:COLUMNS",
-                "cost of labels from the generator, compared with end-to-end answers", "annotations"),
+                "cost of the generator's labels, compared with the cost of end-to-end answers", "annotations"),
     ResultTable("label_cost_by_k", "{dataset}/annotations/cost_by_k/{generator}.csv", "describe_label_cost",
                 "ragrelay.annexes.labels.cost:BY_K_COLUMNS",
                 "cost of labels and of end-to-end answers, by number of passages", "annotations"),
@@ -69,8 +69,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "annotation_within", ANNOTATIONS, ("label_within",),
-        "Within queries: correlation between measures from each source’s labels and P, over the retrievers of one query"
-        "",
+        "Correlation within queries between measures from each source’s labels and P, over retrievers",
         "Within-query (repeated-measures) correlation, over retrievers, between P and the measures computed from each "
         "source's labels, with 95% intervals and p-values. It is undefined for labels that are equal for all of a "
         "query's passages.",
@@ -113,8 +112,8 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "annotation_powered", ANNOTATIONS, ("label_powered",),
-        "Measures by human labels over all queries, estimated from a sample with human labels, with and without the "
-        "source’s labels for all queries",
+        "Measures based on human labels, estimated for all queries from a sample with human labels, with and without "
+        "the source’s labels for all queries",
         "Power-tuned prediction-powered estimates (PPI++) of retrieval measures by human labels over all queries: "
         "means and r, with 95% intervals, next to estimates from human labels alone.",
         "trust", "ragrelay.annexes.labels.trust_page:powered_page_table",
@@ -124,7 +123,7 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "annotations", ANNOTATIONS, "ragrelay.annexes.labels.page:correlation_by_depth",
         ("label_correlation", "label_leads"), "labels",
-        "Correlation against k, by measure",
+        "Correlation with P or utility against k, by measure",
         "Correlation over queries between measures from each source's labels and the end-to-end answers' P and "
         "utility, against k, by dataset, retriever and generator, with 95% intervals.",
         "There is one panel per dataset, retriever and generator. Bands are 95% intervals over queries. k = 1 is left "

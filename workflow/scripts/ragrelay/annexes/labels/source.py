@@ -245,7 +245,7 @@ class Graded(AnnotationSource):
     relevant: int | None = Field(
         None,
         ge=1,
-        description="Lowest grade that counts as relevant in measures other than nDCG; by default, the dataset's "
+        description="Lowest label that counts as relevant in measures other than nDCG; by default, the dataset's "
         "lowest reference grade.",
     )
 

@@ -15,7 +15,7 @@ PARTS = {"measures": Part("Measures")}
 OUTPUTS: tuple[Output, ...] = (
     Figure(
         "measure_fit", MEASURES, f"{MODULE}.figures:fit_of_measures", ("measure_fit", "measure_pairs"), "measures",
-        "r of each measure",
+        "correlation between differences in P and in each measure",
         "r of each retrieval measure with simultaneous intervals; a bar joins measures between which no difference is "
         "known.",
         "All intervals hold simultaneously at 95%. Hollow points are measures without known relay. A bar on the right "

@@ -8,11 +8,11 @@ PEOPLE = Scope("people", ("dataset",), "draw_people")
 RESULT_TABLES = (
     ResultTable("people_estimates", f"{COMPARED}/people_estimates.csv", "compare_people",
                 f"{MODULE}.estimates:COLUMNS",
-                "mean human score of all answers, with gains and differences, estimated from human scores of some "
-                "answers and a scorer's scores of all of them", "people"),
+                "mean human scores, gains and differences over all answers, estimated from human scores for some "
+                "answers and a scorer's scores for all answers", "people"),
     ResultTable("people_agreement", f"{COMPARED}/people_agreement.csv", "compare_people",
                 f"{MODULE}.following:AGREEMENT_COLUMNS",
-                "how closely each scorer agrees with human scores, over answers and over systems, and its biases",
+                "each scorer's agreement with human scores, over answers and over systems, and each scorer's biases",
                 "people"),
     ResultTable("people_comparisons", f"{COMPARED}/people_comparisons.csv", "compare_people",
                 f"{MODULE}.following:COMPARISON_COLUMNS", "which of two scorers agrees more closely with human "

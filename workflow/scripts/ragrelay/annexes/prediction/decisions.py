@@ -41,8 +41,8 @@ CURVE_COLUMNS = {**STUDY_PART, **CURVE}
 ORACLE, CHANCE = "oracle", "chance"
 POLICIES = {
     "choice": text("choice that is made for each query: `context or none`, `k` or `retriever`"),
-    "retriever": CELL_COLUMNS["retriever"]._replace(about="the retriever's name; empty if the retriever is chosen"),
-    "k": CELL_COLUMNS["k"]._replace(about="passages in the context; empty if k is chosen"),
+    "retriever": CELL_COLUMNS["retriever"]._replace(about="name of the retriever; empty if the policy chooses it"),
+    "k": CELL_COLUMNS["k"]._replace(about="number of passages in the context; empty if the policy chooses k"),
     "ordering": CELL_COLUMNS["ordering"],
     "references": CELL_COLUMNS["references"],
     "policy": text("rule for choosing: `predicted`, the option with the best prediction from a ridge regression on "

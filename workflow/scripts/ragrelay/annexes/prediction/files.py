@@ -5,14 +5,14 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 
 # fmt: off
 left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "check_quality",
-    "number of passages in contexts that the quality file lacks")
+    "number of passages in contexts that are missing from the quality file")
 terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
-    "receipt for the corpus's word statistics, which the cache stores")
+    "receipt for the corpus's word statistics, which are stored in the cache")
 context_likelihoods = ScoreContexts.made["table"]
 reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
     "scores of the contexts' passages from a reranker's model", "ragrelay.annexes.prediction.stage_columns:RERANKED")
 agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
-    "agreement between answers over seeds, by a scorer", "ragrelay.annexes.prediction.self_consistency:COLUMNS")
+    "self-consistency of each prompt's answers, using a scorer", "ragrelay.annexes.prediction.self_consistency:COLUMNS")
 predictions = StudyFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",
     "the predictors of utility and answer quality", "ragrelay.annexes.prediction.table:COLUMNS")
 prediction_sare = StudyFile("{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet", "evaluate_predictions",

@@ -12,7 +12,7 @@ COLUMNS = {
     "qid": QID,
     "k": CONTEXT_COLUMNS["k"],
     "ordering": text("order of the passages in the prompt; empty if the value doesn't depend on it"),
-    "predictor": text("name of the predictor, as in docs/predict.md"),
+    "predictor": text("name of the predictor, as in docs/predictors.md"),
     "value": number("value of the predictor; empty if it can't be computed", "the predictor's"),
     "reason": REASON._replace(about="why there is no value; otherwise empty"),
 }

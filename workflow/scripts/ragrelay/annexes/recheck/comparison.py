@@ -27,9 +27,9 @@ COLUMNS = {
     "unit": text(f"unit of `same_until`: `{TOKENS}` of the generator's tokenizer, or `{WORDS}` if the tokenizer is "
                  "unknown"),
     **{f"answer_{side}": text(f"{what}; empty if it is missing") for side, what in SIDES.items()},
-    **{f"finish_reason_{side}": text(f"why {what} ended, or is missing") for side, what in SIDES.items()},
-    **{f"prompt_tokens_{side}": integer(f"prompt tokens of {what}", "tokens") for side, what in SIDES.items()},
-    **{f"answer_tokens_{side}": integer(f"tokens of {what}", "tokens") for side, what in SIDES.items()},
+    **{f"finish_reason_{side}": text(f"why {what} ended, or why it is missing") for side, what in SIDES.items()},
+    **{f"prompt_tokens_{side}": integer(f"tokens in {what}'s prompt", "tokens") for side, what in SIDES.items()},
+    **{f"answer_tokens_{side}": integer(f"number of tokens in {what}", "tokens") for side, what in SIDES.items()},
 }  # fmt: skip
 """Columns of answers.parquet."""
 Split = Callable[[str], Sequence[object]]

@@ -42,7 +42,7 @@ COLUMNS = {
     "differs_from_reversed": boolean("whether the difference between ascending and descending order is significant in "
         "this study (‡); only for ascending order"),
     "published_differs_from_reversed": boolean("whether the published value has the mark ‡; only for ascending order"),
-    "marks_agree": boolean("whether all marks with a result in both tables agree; empty if no mark has"),
+    "marks_agree": boolean("whether all marks with a result in both tables agree; empty without such a mark"),
 }  # fmt: skip
 """Columns of cells.csv."""
 

@@ -28,7 +28,7 @@ class PublishedSettings(Settings):
         Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
     ] = Field(
         {},
-        description="By configuration section: published names and this study's names for them, where the two differ, "
+        description="For each configuration section, published names mapped to this study's names where they differ, "
         "e.g. `{retrievers: {rel: ideal}}`.",
     )
 

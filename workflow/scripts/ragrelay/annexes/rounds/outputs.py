@@ -8,8 +8,8 @@ RESULT_TABLES = (
     ResultTable("round_slopes", "{dataset}/analysis/{scorer}/{generator}/round_slopes.csv", "analyse_rounds",
                 f"{MODULE}.tables:SLOPES", "relay at each step of the search and over all steps", "rounds"),
     ResultTable("round_scores", "{dataset}/analysis/{scorer}/{generator}/round_scores.csv", "analyse_rounds",
-                f"{MODULE}.tables:SCORES", "P, lists and tokens in each round, by the retriever that returned the "
-                    "round's list", "rounds"),
+                f"{MODULE}.tables:SCORES", "P, ranked lists and tokens in each round, for each retriever whose list "
+                    "was used in the round", "rounds"),
 )  # fmt: skip
 PARTS = {"rounds": Part("Steps and rounds")}
 OUTPUTS: tuple[Output, ...] = (

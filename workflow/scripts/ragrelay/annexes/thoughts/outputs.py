@@ -10,15 +10,14 @@ RESULT_TABLES = (
                 "the length of a generator's thoughts in tokens, and how they end", "thinking"),
     ResultTable("thought_differences", f"{DESCRIBED}/thought_differences.csv", "describe_thoughts",
                 f"{MODULE}.lengths:DIFFERENCE_COLUMNS",
-                "differences in thought length (tokens) from thoughts without context and with another retriever, "
-                "paired by query",
+                "differences in thought length (in tokens) from no context and from another retriever, paired by query",
                 "thinking"),
 )  # fmt: skip
 PARTS = {"thoughts": Part("Thought tokens by context")}
 OUTPUTS: tuple[Output, ...] = (
     Figure(
         "thoughts", THOUGHTS, f"{MODULE}.figures:thoughts_by_k", ("thoughts",), "thoughts",
-        "Thought tokens against k",
+        "Thought length in tokens, against k",
         "Mean tokens per thought against k, with a line per retriever and a panel per ordering. Bars are 95% intervals "
         "over queries; the dotted line is for thoughts without context.",
         "There is a panel per ordering. Bars and the shaded band are 95% intervals over queries; the dotted line is "

@@ -28,7 +28,7 @@ converted = StudyFile("converted/{generator}.json", "convert_model",
 queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection, prepare_judged_subtopics",
     "the judged queries", "ragrelay.collection.base:QUERY_COLUMNS")
 qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection, prepare_judged_subtopics",
-    "the judgements for these queries; for a passage judged on several subtopics, the highest label",
+    "the judgements for the queries in `queries.parquet`; for a passage judged on several subtopics, the highest label",
     "ragrelay.collection.base:QRELS_COLUMNS")
 subtopics = StudyFile("{dataset}/collection/subtopics.parquet", "prepare_subtopics",
     "judged subtopics, if the dataset has the key `subtopics`",
@@ -43,8 +43,8 @@ left_out_of_references = StudyFile("{dataset}/collection/references.left_out.jso
     "counts of the references left out")
 index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt for an index in the cache")
 run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
-    "TREC run: qid, Q0, docno, rank from 1, score, the retriever's name; with `run_metadata`, an ir_metadata header in "
-    "comments comes first")
+    "TREC run with the fields qid, Q0, docno, rank (from 1), score and the retriever's name; with `run_metadata`, the "
+    "file begins with an ir_metadata header in comments")
 run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
     "counts of doubtful rows in an imported run file")
 skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts, process_contexts",
@@ -52,8 +52,8 @@ skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_con
 contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts, process_contexts",
     "each query's top passages with text, up to `context_depth`", "ragrelay.retrieval.contexts:PROCESSED_COLUMNS")
 processed = StudyFile("{dataset}/contexts/{retriever}.processed.json", "process_contexts",
-    "receipt for processing a retriever's passages (the new texts are in the cache): contexts requested, cached and "
-    "made, seconds, and whether processing a sample again gave the same texts")
+    "receipt for processing a retriever's passages (the processed texts are in the cache): contexts requested, cached "
+    "and newly processed, the time in seconds, and whether a second run on a sample gave the same texts")
 left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval",
     "counts of the passages and queries left out")
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
@@ -84,7 +84,7 @@ context_use = ScoreContextUse.made["table"]
 plan = StudyFile("plan.csv", "plan", "the requests that each engine job would make, with estimates of their cost",
     "ragrelay.report.stage_columns:PLAN")
 plan_receipt = StudyFile("plan.json", "plan",
-    "the plan's time, its total (which the key `budget` limits), and the numbers of shards for `shards: auto`")
+    "when the plan was made, its total (limited by the key `budget`), and the numbers of shards for `shards: auto`")
 provenance = StudyFile("report/provenance.json", "gather_provenance",
     "where every result comes from, with hashes of the queries, judgements, gold answers, runs, labels and corpus")
 left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
@@ -94,12 +94,12 @@ explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{na
 report = StudyFile("report/index.html", "write_page", "the study's page")
 facts = StudyFile("report/facts.json", "write_page", "the verdicts on the page's first screen, with the table rows "
     "behind their numbers")
-page_list = StudyFile("report/pages.js", "no rule", "a list of the study's pages for the links in their headers, "
+page_list = StudyFile("report/pages.js", "no rule", "a list of the study's pages, for the links in page headers; "
     "written when a run ends")
 left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "counts of left-out, skipped or cut items, by "
                                                                          "stage",
     "ragrelay.report.origin:LEFT_OUT")
-measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "rules with a benchmark", "the job's time and memory, as "
+measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "rules with a benchmark", "a job's time and memory, as "
     "measured by Snakemake")
 # fmt: on
 

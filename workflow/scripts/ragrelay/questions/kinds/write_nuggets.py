@@ -26,7 +26,7 @@ class WriteNuggets(Question):
             "the nugget lists that a scorer uses", "ragrelay.scoring.nugget_lists:COLUMNS"),
         "left_out": StudyFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
             "counts of queries without nuggets, of truncated lists, of a file's lists for unknown queries, and of "
-            "nuggets for which the writer's probability for the words vital and okay is low"),
+            "nuggets for which the writer gives the words vital and okay little probability"),
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 # Increase by hand when a change in this package changes scores.
 NUMERICS = 1
 DTYPE = (
-    "Number type of the encoder. `bfloat16` changes scores in the third digit; on a CPU that computes in it "
-    "(AVX-512 BF16 or AMX) it is faster, on others slower."
+    "Data type of the encoder. `bfloat16` changes scores in the third digit; it is faster on a CPU that computes in "
+    "bfloat16 (AVX-512 BF16 or AMX) and slower on other CPUs."
 )
 ENCODING = (
-    f"How a CPU encodes texts. `packed`: several together, in blocks of {BLOCK_ROWS} tokens; a model that is no BERT, "
-    "RoBERTa, ELECTRA or DeBERTa encodes one text at a time. `single`: always one text at a time, 0.4 to 0.8 times as "
-    "fast; it uses the scores that were cached before there were blocks. Scores of the two differ in the last bits and "
-    "are cached apart."
+    f"How texts are encoded on a CPU. `packed` encodes several texts together, in blocks of {BLOCK_ROWS} tokens (one "
+    "by one for models other than BERT, RoBERTa, ELECTRA and DeBERTa). `single` always encodes one text at a time, at "
+    "0.4 to 0.8 times the speed; it can use scores cached by ragrelay versions that didn't encode in blocks. Scores "
+    "from `packed` and `single` differ in the last bits and are cached separately."
 )
 
 

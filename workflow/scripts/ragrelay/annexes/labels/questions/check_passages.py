@@ -26,7 +26,7 @@ class CheckPassages(JudgePassages):
     follows = JudgePassages
     made: ClassVar = {
         "scores": StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet", "score_passage_checks",
-            "the scores of a passage judge's checks", "ragrelay.annexes.labels.passage_checks:SCORE_COLUMNS"),
+            "the scores from a passage judge's bias checks", "ragrelay.annexes.labels.passage_checks:SCORE_COLUMNS"),
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:

@@ -26,7 +26,7 @@ class JudgePassages(Question):
     key = "{dataset}/{source}/{judge}"
     ask_key = "{dataset}/{judge}"
     made: ClassVar = {
-        "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
+        "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a judge's labels",
             "ragrelay.annexes.labels.stage_columns:JUDGED_LABELS"),
         "left_out": StudyFile("{dataset}/annotations/llm/{source}/{judge}.left_out.json", "label_by_judge",
             "number of questions whose reply words get little probability from the judge"),

@@ -15,7 +15,7 @@ COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_h
 
 
 class Combination(AnnotationSource):
-    """Combines labels from other sources; grades from the qrels are first divided by the dataset's highest grade."""
+    """Combines labels from other sources, after scaling graded labels (qrels, file, graded_llm) to the range 0 to 1."""
 
     single = False
 

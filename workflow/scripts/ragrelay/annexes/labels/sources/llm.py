@@ -14,9 +14,9 @@ class Llm(JudgeSource, ContinuousSource):
     """
 
     yes_word: Text = Field(
-        "yes", description="Word for *relevant*; the word's first token counts, with or without a leading space."
+        "yes", description="Reply word for *relevant*; its first token is used, with and without a leading space."
     )
-    no_word: Text = Field("no", description="Word for *not relevant*.")
+    no_word: Text = Field("no", description="Reply word for *not relevant*.")
 
     def words(self) -> list[str]:
         """Return the words for yes and no."""

@@ -8,8 +8,8 @@ from ragrelay.annexes.labels.source import AnnotationSource, SourceData
 
 
 class Qrels(AnnotationSource):
-    """The dataset's judgements. An unjudged passage has label 0. nDCG uses the grades; other measures count a passage
-    as relevant if its grade is at least the dataset's lowest reference grade.
+    """The dataset's judgements. An unjudged passage has label 0. nDCG uses the labels; other measures count a passage
+    as relevant if its label is at least the dataset's lowest reference grade.
     """
 
     graded, judge = True, True

@@ -11,9 +11,9 @@ from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 class Zeroshot(AnnotationSource):
     """Labels every passage of a query with P₀: a baseline that can predict P without knowing the passages.
 
-    Other sources must beat this baseline. All passages of a query have the same label, so nDCG and correlations within
-    queries are undefined. Unseen reference sets use the complete set's P_0, because a P_0 that excludes a passage's
-    references would reveal which passages are references.
+    Other sources must beat this baseline. All passages of a query have the same label, so there is no nDCG and no
+    correlation within queries. Unseen reference sets use the complete set's P_0, because a P_0 that excludes a
+    passage's references would reveal which passages are references.
     """
 
     constant = True
