@@ -55,8 +55,8 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
 def wilcoxon_p(columns: Sequence[Array]) -> Array:
     """Compute p-values of Wilcoxon's signed-rank test (1945, two-sided) with scipy, one per column of differences (n,).
 
-    Zeros are dropped, and ties get equal ranks. The test is exact for up to 50 differences without ties or zeros. With
-    ties or zeros, it uses all sign flips for up to 13 differences. Otherwise, it uses the normal approximation.
+    Zeros are dropped, and ties share their mean rank. The test is exact for up to 50 differences without ties or zeros.
+    With ties or zeros, it uses all sign flips for up to 13 differences. Otherwise, it uses the normal approximation.
     """
     differences = np.column_stack(columns)
     sizes = np.sort(np.abs(differences), axis=0)

@@ -53,7 +53,7 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
     """Return why no verdict on the correlation of ``x`` and ``y`` (n,) is possible, or None if there are enough values.
 
     Too many equal values in a column lead to false positives, just as a small sample does (docs/methods.md). If queries
-    form clusters, the limits apply to ``clusters`` (their number) and ``effective`` (their effective number).
+    form clusters, the minimums apply to ``clusters`` (their number) and ``effective`` (their effective number).
     """
     n = len(x)
     if clusters is not None:

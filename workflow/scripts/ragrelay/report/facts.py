@@ -1,6 +1,6 @@
 """Select the rows on which the sentences on a section's first screen are based.
 
-So that all sentences agree, only this module selects the primary pair's row, its direction and relay's slopes.
+So that all sentences agree, only this module selects the primary pair's row and direction, and relay's slopes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -418,7 +418,7 @@ class Facts:
         return None if one is None or other is None else (one, other)
 
     def paired(self, pair: Difference, column: str) -> tuple[float, float] | None:
-        """Return both retrievers' values of ``column``, or None if their values of P are for different queries."""
+        """Return both retrievers' values of ``column``, or None if the retrievers have P for different queries."""
         return None if pair.n_unpaired else self.both(pair, column)
 
     @cached_property

@@ -185,7 +185,7 @@ class AnnotationSource(Kind):
             data: Passages, queries, judgements and the job's table.
 
         Returns:
-            The labels (columns references, qid, docno, label), without queries that the source can't label.
+            The labels (columns references, qid, docno, label) of all queries that the source can label.
         """
         raise NotImplementedError
 

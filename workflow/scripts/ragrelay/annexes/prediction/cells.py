@@ -40,7 +40,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """Yield (target, predictor, predictor's values, target's values) for every pair, without incomplete queries."""
+        """Yield (target, predictor, predictor's values, target's values) per pair, over queries with both values."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)
