@@ -45,7 +45,7 @@ def checked_start(
     """Call ``start``, and check before and afterwards that the generator's fingerprint is still ``expected``.
 
     Raises InputError if the fingerprint differs. Without the check, a study could mix answers from two models if the
-    model's files changed in between. File hashes are cached, so the check only compares sizes and modification times.
+    model's files change meanwhile. File hashes are cached, so the check only compares sizes and modification times.
     """
     _check_model(generator, expected, cache_dir)
     started = start()

@@ -2,7 +2,7 @@
 
 The check runs when the model first starts, on a text that contains a page twice. A working model can predict the second
 copy. With SmolLM2-135M-Instruct (Q4_1), the copies' perplexities are 20 and 1.1 after a correct conversion. Faulty
-conversions gave 1,000,000 for both (shuffled layers), 2,000 and 1,900 (exchanged query and key), 16,000 for both
+conversions gave 1,000,000 for both copies (shuffled layers), 2,000 and 1,900 (exchanged query and key), 16,000 for both
 (reversed values), above 700,000 and 1,000,000 (exchanged gate and up, or 1 added to every norm), 100 and 130 to 180
 (rows of query and key in the order before or after llama.cpp's permutation), 260 and 490 (rotations four times as
 fast), and 12,000 and 1.9 (embeddings shifted by one token). The check doesn't detect two exchanged neighbouring layers

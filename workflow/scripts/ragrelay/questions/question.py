@@ -196,7 +196,7 @@ class Question(ABC):
         """
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """List the files from which the plan counts a part's requests; no engine may produce any of these files.
+        """List the files that the plan uses to count a part's requests; no engine may produce any of these files.
 
         Args:
             study: The study.
@@ -232,7 +232,7 @@ class Question(ABC):
         return {}
 
     def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, object]:
-        """Return the settings from which the plan counts a part's requests.
+        """Return the settings that the plan uses to count a part's requests.
 
         Args:
             study: The study.

@@ -145,8 +145,8 @@ def query_rows(
 
     ``scored``: the query's answers and scores. ``contexts``: the docnos in each context, by (ordering, k). ``shown``: a
     bool array (references,) for each passage, true for the references that the passage reveals. ``baseline``: zero-shot
-    cells for which only the rows on unseen sets are returned; their other rows are in `zeroshot`'s table. ``unseen``:
-    whether there are unseen sets (gold answers have none).
+    cells; only their rows on unseen sets are returned (the others are in `zeroshot`'s table). ``unseen``: whether there
+    are unseen sets (gold answers have none).
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())

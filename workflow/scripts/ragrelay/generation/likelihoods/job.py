@@ -90,7 +90,7 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return distinct rows of ``asked`` (prompt_id, prompt, system, token_ids), and the rows missing from ``store``.
 
-    Both tables have an additional column ``continuation`` and keep the order of ``asked``.
+    Both tables have an additional column ``continuation`` and are in the order of ``asked``.
     """
     keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
     return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")

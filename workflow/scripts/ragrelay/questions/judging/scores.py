@@ -23,7 +23,7 @@ MOST_UNREAD = 0.05
 
 
 class JudgeReceipt(Receipt):
-    """The receipt of a job that asks a judge about answers, for type checking."""
+    """The receipt of a job that asks a judge about answers."""
 
     answers: int
     brackets: NotRequired["Brackets"]

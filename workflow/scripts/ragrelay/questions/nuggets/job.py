@@ -82,7 +82,7 @@ def write_nuggets(
     """Generate nugget lists for ``topics``, request likelihoods of the importance words, and return the receipt.
 
     The receipt contains totals over all windows (SUMS), the counts from Lists, the token ids of the importance words,
-    the likelihoods' receipt, and the seconds taken.
+    the receipt for the likelihoods, and the seconds taken.
     """
     began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
