@@ -1,4 +1,4 @@
-"""Define kinds of catalogue entries. A kind is a class in its own file, and its fields are the entry's keys.
+"""Define kinds of catalogue entries. A kind is a class in its own file, with the entry's keys as fields.
 
 Each catalogue section (retrievers, scorers, …) has a base class and a package, in which each module defines one kind.
 The module's name is the kind's name. Other packages add kinds through entry points (see extensions). The schema,

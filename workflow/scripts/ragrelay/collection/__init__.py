@@ -8,5 +8,5 @@ from ragrelay.collection.source import DATASET_KINDS
 
 
 def open_collection(definition: Mapping[str, object], folder: str | Path = ".") -> Collection:
-    """Open the collection for a dataset's ``definition``. Relative paths start from ``folder``."""
+    """Open the collection for a dataset's ``definition``. ``folder``: the base folder for relative paths."""
     return DATASET_KINDS.of(definition).open(Path(folder))

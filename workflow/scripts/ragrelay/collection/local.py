@@ -97,7 +97,7 @@ def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, obj
     """Yield the line number, docno, text and full record of each passage in a JSON Lines file.
 
     Passages without visible characters are left out. Raises InputError for the first line that is malformed or repeats
-    a docno, and for a file in which no passage has a text.
+    a docno, and for a file in which no passage has any text.
     """
     empty, seen = list[str](), dict[str, int]()
     for number, line in numbered_lines(path):

@@ -86,7 +86,7 @@ class DatasetSource(Kind):
         """Open the collection.
 
         Args:
-            folder: The folder that relative paths start from.
+            folder: The base folder for relative paths.
 
         Returns:
             The collection.
@@ -108,7 +108,7 @@ class DatasetSource(Kind):
         """List the user's files for the dataset, omitting any that don't exist.
 
         Args:
-            folder: The folder that relative paths start from.
+            folder: The base folder for relative paths.
 
         Returns:
             The files' paths; an empty list by default.

@@ -61,8 +61,8 @@ def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataF
 
     ``pairs`` has columns UNITS, claim_id, evidence_stance, acu and the characteristics; true is treated as 1 and false
     as 0. As in the paper, ``p_value`` treats pairs as independent. ``p_claims`` comes from a t-test of the slope of ACU
-    on the characteristic (for Spearman, between their ranks); the standard error comes from a jackknife over claims
-    with ``df_claims`` degrees of freedom. For intervals, all of a claim's pairs are resampled together. Returns columns
+    on the characteristic (for Spearman, both as ranks); the standard error comes from a jackknife over claims with
+    ``df_claims`` degrees of freedom. For intervals, all of a claim's pairs are resampled together. Returns columns
     SCHEMA and p-values adjusted for the number of characteristics.
     """
     rows = [

@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
-    """State how many queries' P changed in the cell shown first, and which study's answers are better there."""
+    """Count the queries whose P changed in the cell shown first, and state which study's answers are better there."""
     heading = compared.pair.title, f"Are answers in {after} better?"
     rows = cell_shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}

@@ -1,4 +1,4 @@
-"""Export a generator's answers to one dataset as TREC RAG records, PyTerrier frames, JSON lines and Parquet."""
+"""Export a generator's answers for one dataset as TREC RAG records, PyTerrier frames, JSON lines and Parquet."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -60,7 +60,7 @@ undecided, too few queries. Each has a sentence, and a short form for further va
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
-    """Conclude for every k how one relevant passage affects answers, using the first intervention and retriever."""
+    """State for every k how one relevant passage affects answers, using the first intervention and retriever."""
     heading = "One passage", "What does one relevant passage do?"
     rows = _first(study)
     if not rows:

@@ -1,4 +1,4 @@
-"""Draw how closely each measure tracks answer quality."""
+"""Plot how closely each measure tracks answer quality."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def draw_measures(study: MeasuresShown, folder: Path) -> None:
 
 
 def fit_of_measures(study: MeasuresShown, theme: Theme) -> Spec:
-    """Draw each measure's r with its interval, and bars that join measures without significant differences."""
+    """Draw each measure's r with its interval, and bars that join measures that don't differ significantly."""
     known = study.fits.drop_nulls("r").with_columns(panel=pl.lit(""))
     shown = known.select("panel", "measure", "r", "r2", "low", "high", "relay", "verdict", "n", "share_tied")
     order = shown["measure"].to_list()

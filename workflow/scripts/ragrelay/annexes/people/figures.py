@@ -1,4 +1,4 @@
-"""Draw how well scorers agree with people."""
+"""Plot how well scorers agree with people."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def draw_people(study: PeopleStudy, folder: Path) -> None:
 
 
 def agreement_figure(study: PeopleStudy, theme: Theme) -> Spec:
-    """Draw how well each scorer agrees with people, with intervals and one panel per quantity."""
+    """Plot how well each scorer agrees with people, with intervals and one panel per quantity."""
     frame = study["people_agreement"].filter(pl.col("quantity").is_in(DRAWN)).drop_nulls("value")
     drawn = frame.select("scorer", "value", "low", "high", "n", panel=pl.col("quantity").replace_strict(AGREED))
     panels = [AGREED[name] for name in DRAWN if AGREED[name] in set(drawn["panel"])]

@@ -15,7 +15,7 @@ HEADING = "Processors", "What did the processor do?"
 
 
 def processing_answer(study: ProcessingStudy) -> Conclusion:
-    """Conclude, at the largest k, what share of prompt tokens each processor saved and how P changed."""
+    """State what share of prompt tokens each processor saved at the largest k, and how P changed."""
     rows = study.rows
     deepest = [row for row in rows if row["k"] == max(other["k"] for other in rows)]
     said = "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest)

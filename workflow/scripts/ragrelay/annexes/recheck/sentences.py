@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 def recheck_answer(record: Record) -> Conclusion:
-    """Conclude how many of the regenerated answers are identical to the stored answers."""
+    """State how many of the regenerated answers are identical to the stored answers."""
     heading = "Recheck", "Is it still the same model?"
     parts = record["parts"]
     n, equal, stored = (sum(part[name] for part in parts) for name in ("n", "n_equal", "n_stored"))

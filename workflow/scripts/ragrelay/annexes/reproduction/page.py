@@ -26,7 +26,7 @@ def reproduction_section(study: Reproduction, page: Page) -> dict[str, Any]:
 
 
 def reproduction_answer(study: Reproduction) -> Conclusion:
-    """Conclude how many of the published values lie in our intervals."""
+    """State how many of the published values lie in our intervals."""
     compared = [study[name] for name in COMPARED if name in study.tables]
     inside = [value for table in compared for value in table["inside"].drop_nulls()]
     lie = "lies" if len(inside) == 1 else "lie"

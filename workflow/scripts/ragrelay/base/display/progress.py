@@ -52,7 +52,7 @@ class Lines:
 class Progress:
     """A counter that shows how many of ``total`` items are finished. ``unit``: a plural noun for the items.
 
-    The displayed rate excludes the first batch of finished items, because the engine is still warming up.
+    The displayed rate excludes the first batch of finished items, because the engine is still warming up then.
     """
 
     def __init__(self, total: int, unit: str) -> None:

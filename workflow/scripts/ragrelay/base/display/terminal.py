@@ -1,4 +1,4 @@
-"""Write text to the terminal, with control characters from file names, logs and server replies escaped."""
+"""Write text to the terminal, escaping control characters from file names, logs and server replies."""
 
 import logging
 import sys

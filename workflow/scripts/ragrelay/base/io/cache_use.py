@@ -68,7 +68,7 @@ class Use:
 
 @contextlib.contextmanager
 def in_use(cache_dir: str | Path) -> Iterator[None]:
-    """Within the context, keep a note that a job uses the cache. Jobs may outlive the run that submitted them."""
+    """Within the context, keep a note that a job is using the cache. Jobs may outlive the run that submitted them."""
     use = note_run(Path(cache_dir))
     try:
         yield

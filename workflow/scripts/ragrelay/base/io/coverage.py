@@ -31,7 +31,7 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the warnings about doubtful data that appear at the top of a page.
 
     ``counts``: the content of left_out.json. The order is: files with too little data, rows with the key ``warning``
-    (identical warnings for a dataset are merged), rows with the key ``sentence``.
+    (identical warnings for a dataset are merged), and rows with the key ``sentence``.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)

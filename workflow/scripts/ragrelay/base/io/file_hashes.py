@@ -135,7 +135,7 @@ def _hash(file: Path, starts: Sequence[int], length: int) -> str:
 
 
 def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
-    """Return a file's hash, reading it from ``cache_dir`` unless the file is new or has changed."""
+    """Return a file's hash, using the hash stored in ``cache_dir`` unless the file is new or has changed."""
     if cache_dir is None:
         return make(path)
     entry = cache_dir / FOLDER / _name(path)

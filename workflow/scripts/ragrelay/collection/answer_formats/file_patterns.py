@@ -45,7 +45,7 @@ def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS)
 def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[AnswerFile]:
     """Return the existing files that match ``pattern`` for ``dataset``, sorted by path.
 
-    A relative ``pattern`` starts from ``folder``; the returned paths are then relative to ``folder``.
+    If ``pattern`` is a relative path, it and the returned paths are relative to ``folder``.
     """
     own = Path(file_of(pattern, dataset)).as_posix()
     parts = _NAMED.split(own)

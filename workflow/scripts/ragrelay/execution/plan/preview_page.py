@@ -21,7 +21,7 @@ WHY = (
 
 
 def preview_lines(previews: Sequence[Preview]) -> list[str]:
-    """Return one line per dataset and generator and one per scorer, or just one line if no query is complete."""
+    """Return a line for each dataset and generator and for each scorer, or a single line if no query is complete."""
     if not any(preview.complete for preview in previews):
         found = "; ".join(f"{_title(preview, ', ')}: {_own(preview)}" for preview in previews)
         return [

@@ -1,4 +1,4 @@
-"""Ask a judge which of two retrievers' answers to a query is better, in both orders."""
+"""Ask a judge which of two retrievers' answers to a query is better, once for each order of the answers."""
 
 from collections.abc import Mapping
 from pathlib import Path

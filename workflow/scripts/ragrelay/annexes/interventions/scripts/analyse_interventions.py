@@ -1,4 +1,4 @@
-"""Estimate the effect of one relevant passage on P, for all interventions on a dataset."""
+"""Estimate the effect of one relevant passage on P, for all of a dataset's interventions."""
 
 import polars as pl
 from ragrelay.analysis.relay import COLUMNS as RELAY

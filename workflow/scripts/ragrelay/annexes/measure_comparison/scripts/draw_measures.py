@@ -1,4 +1,4 @@
-"""Draw how closely each measure tracks answer quality."""
+"""Plot how closely each measure tracks answer quality."""
 
 from pathlib import Path
 

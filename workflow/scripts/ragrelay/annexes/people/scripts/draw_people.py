@@ -1,4 +1,4 @@
-"""Draw how well scorers agree with human scores of a dataset's answers."""
+"""Plot how well scorers agree with human scores of a dataset's answers."""
 
 from pathlib import Path
 
