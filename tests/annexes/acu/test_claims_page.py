@@ -51,9 +51,12 @@ def test_sentences(tmp_path: Path) -> None:
     made = study_of(tmp_path)
     found = claim_sentences(made, made.units[0])
     whole = " ".join(found.sentences)
-    assert "42 pairs of claim and evidence (14 claims)" in whole and "memory_conflict (ρ" in whole
+    assert "42 claim–evidence pairs (14 claims)" in whole and "memory_conflict (ρ" in whole
     limits = " ".join(found.limits)
-    assert "For None, the first token is only the beginning" in limits and "unknown for these claims: is_gold" in limits
+    assert (
+        "For None, the first token is only the beginning" in limits
+        and "without values for these claims: is_gold" in limits
+    )
     assert "does not answer" not in whole, "the three words have 90% here"
 
 
@@ -67,7 +70,7 @@ def test_a_judge_of_evidence_that_says_something_else(tmp_path: Path) -> None:
         said = claim_sentences(shown, shown.units[0]).limits
         texts.append([text for text in said if "external source" in text])
     assert texts[0] == []
-    assert "for 5 of 20 texts, Yes and No together have less than half" in texts[1][0] and "0.70)" in texts[1][0]
+    assert "For 5 of 20 texts, it gave Yes and No together less than half" in texts[1][0] and "0.70)" in texts[1][0]
     assert "for 20 of 20 texts" in texts[2][0] and "0.10)" in texts[2][0]
     other = replace(study, judged={"others": judged_counts(path)})
     assert not any("external source" in text for text in claim_sentences(other, other.units[0]).limits)
@@ -77,7 +80,7 @@ def test_nothing_is_found_where_the_model_does_not_answer_with_the_words(tmp_pat
     made = study_of(tmp_path)
     silent = made.usage.with_columns(mean_mass_evidence=pl.lit(0.000012))
     (said,) = claim_sentences(replace(made, usage=silent), made.units[0]).sentences
-    assert said.startswith("The model does not answer with True, None or False: the three words have only 0.0012% of")
+    assert "the three words together have only 0.0012% of" in said
 
 
 def test_both_coefficients_are_in_one_row(tmp_path: Path) -> None:

@@ -39,24 +39,29 @@ def test_the_winner_is_the_subject() -> None:
     )
     assert said(verdict=LOSES).startswith("Answers with bm25 win more often than they lose against answers with dense:")
     assert said(verdict=LOSES, against="zeroshot").startswith("Answers without context win more often than they lose")
-    assert said(verdict=UNDECIDED, reason="not without j2").endswith("over 36 queries (not without j2).")
+    assert said(verdict=UNDECIDED, reason="the verdict changes without j2").endswith(
+        "over 36 queries (the verdict changes without j2)."
+    )
     assert said(verdict=TOO_FEW).startswith("Too few votes to compare answers with dense and answers with bm25")
 
 
 def test_a_judge_that_follows_the_order_is_on_the_first_screen() -> None:
     study = shown(battle_wins=[{**WON, "contradicting": 0.8}])
-    assert battle_answer(study).remark == "Votes change with the order of the answers for 80% of the pairs with dense."
+    assert (
+        battle_answer(study).remark
+        == "Votes change with the order of the answers for 80% of the answer pairs with dense."
+    )
     assert battle_warnings(study) == [
-        "Battle b: votes change with the order of the answers for 80% of the pairs with dense. Such a judge says "
-        "little about which answer is better."
+        "Battle b: votes change with the order of the answers for 80% of the answer pairs with dense. Such a judge "
+        "says little about which answer is better."
     ]
     assert battle_warnings(shown(battle_wins=[{**WON, "contradicting": 0.5}])) == []
 
 
 def test_order_bias_and_pairs_without_a_vote() -> None:
     bias, counts = battle_sentences(shown(battle_wins=[WON]))
-    assert bias == ("dense against bm25: 25% of the pairs judged in both orders have contradictory votes; being shown "
-                    "second adds 0.100 [0.020, 0.180] to an answer’s score.")  # fmt: skip
+    assert bias == ("dense against bm25: 25% of the answer pairs judged in both orders have contradictory votes; being "
+                    "shown second adds 0.100 [0.020, 0.180] to an answer’s score.")  # fmt: skip
     assert "50% with dense" in counts and "a vote couldn’t be read: 2 with dense" in counts
     none = battle_sentences(shown(battle_wins=[{**WON, "bias_high": 0.01, "same": 0.0, "left_out": 0}]))
     assert none[0].endswith("(being shown first adds −0.100 [−0.180, 0.010] to an answer’s score).")
@@ -87,7 +92,7 @@ def test_agreement_stands_beside_what_chance_gives_and_a_panel_names_its_judges(
     assert "ρ = 0.30 [0.01, 0.55]" in sentence.replace("0.300", "0.30").replace("0.010", "0.01").replace(
         "0.550", "0.55"
     )
-    assert sentence.endswith("they favour the same answer for 70% (64% expected by chance).")
+    assert sentence.endswith("they favour the same answer 70% of the time (64% expected by chance).")
     pair = {**CELL, "retriever": "dense", "against": "bm25"}
     judges = [{**pair, "quantity": "without", "judge": name, "value": 0.6, "low": 0.52, "high": 0.68} for name in "xy"]
     kappa = {**CELL, "quantity": "kappa", "judge": "x", "other": "y", "value": 0.4, "low": 0.2, "high": 0.6}

@@ -28,10 +28,10 @@ def test_all_pairs_agree_with_the_model_that_made_them() -> None:
 def test_there_is_no_finite_strength_where_a_system_wins_everything() -> None:
     scores = np.array([[1.0, 0.5], [1.0, 0.0]] * 8)
     assert {row["reason"] for row in strengths(scores, PAIRS, 3)} == {
-        "no finite strength: some systems win, or lose, everything against the others"
+        "no finite strength: some systems win (or lose) all comparisons with the others"
     }
     few = strengths(scores[:11], PAIRS, 3)
-    assert few[0]["reason"] == "11 queries or clusters, 12 needed"
+    assert few[0]["reason"] == "11 queries or clusters, but 12 are needed"
 
 
 def test_queries_of_a_cluster_are_one_unit() -> None:

@@ -94,7 +94,7 @@ def test_a_panel_has_no_verdict_that_rests_on_one_judge() -> None:
     assert alone["verdict"] == WINS
     panel = row(even, even, partial)
     assert panel["win_rate"] == pytest.approx((0.5 + 0.5 + alone["win_rate"]) / 3)
-    assert (panel["verdict"], panel["reason"]) == (UNDECIDED, "not without j2")
+    assert (panel["verdict"], panel["reason"]) == (UNDECIDED, "the verdict changes without j2")
     assert row(partial, partial, partial)["verdict"] == WINS
     parts = [r for r in wins.judge_rows(fight(even, even, partial)) if r["quantity"] == "without"]
     assert [(r["judge"], r["verdict"]) for r in parts] == [("j0", WINS), ("j1", WINS), ("j2", UNDECIDED)]

@@ -411,7 +411,7 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert tab.locator(".said").all_inner_texts() == [
             "P changed for 10 of 20 queries with at least one retriever; answers in “two” are better with bm25 and "
             "dense\n:\n"
-            "mean P changes by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
+            "mean P changed by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
         ]
         title = (
             "P changed for 10 of 20 queries with at least one retriever; answers in “two” are better with bm25 and "
@@ -421,9 +421,9 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         rows = tab.locator("#s1-moved-table tbody tr")
         assert rows.count() == 10 and "\t16\t16\t" in rows.first.inner_text(), "cells of every grade"
         summary = tab.locator("#s1-how").inner_text()
-        assert "10 of 20 queries up, 0 down" in summary
+        assert "up for 10 of 20 queries, down for 0" in summary
         # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.
-        assert "P is better after the change in 12 of 12 cells and worse in 0; 0 are undecided" in summary
+        assert "After the change, P is better in 12 of 12 cells and worse in 0; 0 are undecided" in summary
         names = tab.locator("#s1-tests-table tbody tr:not([data-gone]) td:first-child")
         assert set(names.all_inner_texts()) == {"bm25", "dense"}
         steer(tab, "hide=bm25&rename=dense&to=E5")

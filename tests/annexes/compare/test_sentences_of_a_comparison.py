@@ -98,7 +98,7 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     of_words = ("better", "worse", "undecided", "too few queries", "still")
     count = {word: [key for key in once if words[key] == word] for word in of_words}
     few = f"{len(count['too few queries'])} too few" if count["too few queries"] else ""
-    kept = [f"{sum(holm[key] < 0.05 for key in count[word])} {word}" for word in ("better", "worse")]
+    kept = [f"{word} {sum(holm[key] < 0.05 for key in count[word])}" for word in ("better", "worse")]
     n = {word: len(keys) for word, keys in count.items()}
     by_chance = chance(sum(map(len, tested.values())))
     falls = {key for key in once if words[key] != "still" and undone(cells[key], words[key])}
@@ -134,7 +134,7 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     undoes = [pl.when(quantity="p", retriever="bm25").then(pl.lit(False)).alias("stands")]
     fallen = replace(compared, tests=compared.tests.with_columns(undoes))
     sentences = [comparison_answer(fallen, "one", "two").sentence, *comparison_sentences(fallen).sentences]
-    partners = "To compare mine too, name counterparts under compare.pairs."
+    partners = "To compare mine too, name its counterpart in compare.pairs."
     undo = "A single further query with a difference of 0.25 in the other direction would overturn the verdict"
     kept = [answer.removesuffix(f" {partners}"), *found.sentences]
     assert [text.partition(" A single further")[0] for text in sentences] == kept
@@ -176,12 +176,12 @@ def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
     alone = Compared(pair, ["lenient"], {}, of_bm25, paired_tests(of_bm25), without)
     assert comparison_answer(alone, "one", "two").sentence == (
         "No answer’s P changed with bm25, the only one of 3 retrievers that has a counterpart. "
-        "To compare new and other too, name counterparts under compare.pairs."
+        "To compare new and other too, name their counterparts in compare.pairs."
     )
     several = replace(compared, left_out=[("new", "after")])
     assert comparison_answer(several, "one", "two").sentence == (
-        "No answer’s P changed with the 4 retrievers (of 5) that have a counterpart. "
-        "To compare new too, name counterparts under compare.pairs."
+        "No answer’s P changed with any retriever that has a counterpart (4 of 5). "
+        "To compare new too, name its counterpart in compare.pairs."
     )
     first = pl.when(pl.col("k") < pl.col("k").max(), pl.col("retriever") == "bm25").then(pl.col("before") + 0.1)
     moved = queries.with_columns(after=first.otherwise("before")).with_columns(
@@ -223,7 +223,7 @@ def test_a_title_that_says_which_queries_and_retrievers_it_counts_is_approved() 
     assert titles == [
         "P changed for 1 of 12 queries",
         "P changed for 2 of 12 queries with at least one retriever",
-        "P changed for 2 of 12 queries with at least one of the 2 retrievers (of 5) that have a counterpart",
+        "P changed for 2 of 12 queries with at least one retriever that has a counterpart (2 of 5)",
         "P changed for 1 of 12 queries with dense, the only one of 2 retrievers that has a counterpart",
     ]
     approve(APPROVED / "titles.txt", titles)

@@ -75,7 +75,7 @@ def test_the_page_names_the_retrievers_that_were_compared(tmp_path: Path) -> Non
     said = html.fromstring((tmp_path / "out/index.html").read_text(encoding="utf-8")).xpath("//p[@class='said']")
     assert [" ".join(line.text_content().split()) for line in said] == [
         "No answer’s P changed with bm25, the only one of 3 retrievers that has a counterpart "
-        "To compare new and newer too, name counterparts under compare.pairs."
+        "To compare new and newer too, name their counterparts in compare.pairs."
     ]
 
 

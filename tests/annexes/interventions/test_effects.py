@@ -199,7 +199,7 @@ def test_without_a_place_that_both_have_nothing_is_compared() -> None:
     assert (row["n"], row["effect"], row["reason"]) == (
         0,
         None,
-        "relevant and non-relevant passages have no place in common",
+        "relevant and non-relevant passages are never at the same position",
     )
     alone = pl.col("intervention").ne("without") | pl.col("arm").ne("other") | pl.col("qid").ne("q01")
     fewer = row_of(effects_of((scores.filter(alone), contexts)), intervention="without", k=3, **OVERALL)

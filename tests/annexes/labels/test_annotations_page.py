@@ -72,11 +72,11 @@ def cost() -> pl.DataFrame:
 def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> None:
     told = label_sentences(study(table()))
     assert told[0] == (
-        "The source whose labels correlate best with utility has a significant lead over the runner-up in 1 of 2 "
-        "columns (dataset · generator · retriever), after Holm’s correction: erag in demo · lm · bm25."
+        "The source whose labels correlate best with utility has a significant lead over the runner-up (after Holm’s "
+        "correction) in 1 of 2 combinations of dataset, generator and retriever: erag in demo · lm · bm25."
     )
     assert told[1] == (
-        "demo · lm · bm25: Kendall’s tau with utility is 0.600 [0.500, 0.700] for erag (precision) and 0.550 [0.450, "
+        "demo · lm · bm25: Kendall’s τ with utility is 0.600 [0.500, 0.700] for erag (precision) and 0.550 [0.450, "
         "0.650] for qrels (nDCG); erag’s lead over qrels is significant."
     )
     assert told[2].endswith("; qrels’s lead over erag is not significant.")
@@ -86,10 +86,8 @@ def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> 
 def test_where_no_lead_is_significant_that_comes_first() -> None:
     undecided = table().with_columns(holds=pl.lit(False))
     told = label_sentences(study(undecided))
-    assert told[0].startswith("No lead is significant: in none of the 2 columns")
-    assert [sentence for sentence in told if "lead is significant" in sentence] == [told[0], told[3]], (
-        "of utility, and of P"
-    )
+    leads = [sentence for sentence in told if "(after Holm’s correction) in 0 of 2 combinations" in sentence]
+    assert leads == [told[0], told[3]], "of utility, and of P"
     assert sum("is not significant" in sentence for sentence in told) == 4
     alone = undecided.filter(source="qrels")
     assert not any("lead" in sentence for sentence in label_sentences(study(alone))), "a lone source has none"
@@ -118,17 +116,18 @@ def test_the_null_is_compared_and_within_queries_comes_first() -> None:
         )
     )
     assert told[0] == (
-        "demo · lm: within queries, over 2 retrievers, the correlation r between P and precision from a source’s "
-        "labels is 0.500 [0.400, 0.600] for erag (above zero) and undefined for p0 (all passages of a query have the "
-        "same label)."
+        "demo · lm: the within-query correlation r between P and precision computed from a source’s labels (over 2 "
+        "retrievers) is 0.500 [0.400, 0.600] for erag (above zero) and undefined for p0 (all passages of a query have "
+        "the same label)."
     )
     assert told[1] == (
         "demo · lm: for each query, the context with the highest precision according to a source’s labels is compared "
-        "with one drawn at random from all 2 (null: p0). Verdicts on mean P over up to 36 queries: better with erag "
+        "with a random choice from the 2 retrievers’ contexts (the null: p0 always chooses at random). "
+        "Verdicts on mean P over up to 36 queries: better with erag "
         "(0.200 [0.100, 0.300]); undecided with qrels (0.010 [0.100, 0.300]). 1 verdict is significant after Holm’s "
         "correction. Mean utility changes by 0.500 [0.100, 0.300] with erag."
     )
-    of_utility = [sentence for sentence in told if "tau with utility is" in sentence]
+    of_utility = [sentence for sentence in told if "τ with utility is" in sentence]
     assert of_utility[0].endswith("; erag is significantly ahead of the null, p0.")
     assert of_utility[1].endswith(
         "; no source is significantly ahead of the null, p0; qrels is significantly behind it."
@@ -170,16 +169,11 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
     shown = drawn(seed, tmp_path)
     told = label_sentences(shown)
     for quantity in ("utility", "P"):
-        columns = [one for one in told if f"tau with {quantity} is" in one]
-        (counted,) = [
-            one for one in told if re.match("No lead is significant|The source whose", one) and f"{quantity} " in one
-        ]
+        columns = [one for one in told if f"τ with {quantity} is" in one]
+        (counted,) = [one for one in told if one.startswith("The source whose") and f"{quantity} " in one]
         significant = sum("is significant;" in one for one in columns)
         assert len(columns) == 2
-        assert counted.startswith(
-            "No lead is significant: in none of the 2 " if not significant else "The source whose labels correlate best"
-        )
-        assert not significant or f"over the runner-up in {significant} of 2 columns" in counted
+        assert f"over the runner-up (after Holm’s correction) in {significant} of 2 combinations" in counted
         for one in columns:
             values = {name: float(value.replace("−", "-"))
                       for value, name in re.findall(r"(−?[\d.]+) \[[^]]*\] for (\w+) \(precision\)", one)}  # fmt: skip
@@ -209,10 +203,10 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
 def test_table_marks_the_best_and_what_holds() -> None:
     shown = annotations.annotation_table(study(table()))
     rows = {(row[1], row[4], row[5], row[6]): row[7:] for row in shown.rows if row[3] == "utility"}
-    assert rows["5", "Kendall’s tau", "erag", "precision"] == ["0.60 [0.50, 0.70] ★", "0.10 [0.00, 0.20]"]
-    assert rows["5", "Kendall’s tau", "qrels", "precision"] == ["0.20 [0.10, 0.30]", "0.30 [0.20, 0.40] •"]
+    assert rows["5", "Kendall’s τ", "erag", "precision"] == ["0.60 [0.50, 0.70] ★", "0.10 [0.00, 0.20]"]
+    assert rows["5", "Kendall’s τ", "qrels", "precision"] == ["0.20 [0.10, 0.30]", "0.30 [0.20, 0.40] •"]
     assert rows["2", "Pearson’s r", "erag", "nDCG"][1] == "–"
-    assert [column.chosen for column in shown.columns[:5]] == ["lm", "5", "lenient", "utility", "Kendall’s tau"]
+    assert [column.chosen for column in shown.columns[:5]] == ["lm", "5", "lenient", "utility", "Kendall’s τ"]
 
 
 @pytest.mark.parametrize("values", [table(), table().with_columns(value=pl.lit(None, pl.Float64))])

@@ -116,7 +116,7 @@ def test_agreement_is_of_what_people_really_labelled(tmp_path: Path) -> None:
     assert good["value"] < agree, "chance is taken off"
     shares = one(found.agreement, source="llm", quantity="kappa")
     assert shares["value"] == pytest.approx(good["value"]), "from 0.5 of 0 to 1, 2 of 0 to 3"
-    assert one(found.agreement, source="llm", quantity="kappa_weighted")["reason"] == "labels are no grades"
+    assert one(found.agreement, source="llm", quantity="kappa_weighted")["reason"] == "the labels aren’t grades"
     assert set(found.confusion.filter(source="llm")["source_label"]) == {0, 1}
     of_passages = one(found.agreement, source="grades", quantity="tau_passages")
     assert of_passages["value"] > 0.5 and of_passages["low"] > 0

@@ -77,8 +77,8 @@ def test_a_judge_is_worth_its_kappa(judge: Labels) -> None:
 @pytest.mark.parametrize(
     ("judge", "people", "reason"),
     [
-        (lambda _: 3.0, lambda _: 3.0, "both give every pair the same label"),
-        (lambda place: None if place % 2 else 3.0, lambda place: 3.0 if place % 2 else None, "no passage with both"),
+        (lambda _: 3.0, lambda _: 3.0, "people and the source give every pair the same label"),
+        (lambda place: None if place % 2 else 3.0, lambda place: 3.0 if place % 2 else None, "no passage has both"),
     ],
     ids=["one label", "other passages"],
 )

@@ -1,4 +1,4 @@
-"""Measures are compared by leave-one-query-out losses, in pairs, and only a measure with known relay is ahead."""
+"""Measures are compared by leave-one-query-out losses, in pairs; only a measure with demonstrated relay is ahead."""
 
 import itertools
 from typing import Any
@@ -152,7 +152,7 @@ def test_the_largest_alone_is_not_the_closest() -> None:
 def test_only_a_measure_with_known_relay_is_ahead() -> None:
     fits, pairs = compared(made(n=100), {"close": relay.NOT_KNOWN})
     assert pairs["close", "apart"]["verdict"] == pairs["close", "coarse"]["verdict_alone"] == UNDECIDED
-    assert pairs["close", "apart"]["reason"] == "close is ahead, without known relay"
+    assert pairs["close", "apart"]["reason"] == "close is ahead, but relay is not demonstrated for it"
     assert [fits[name]["verdict"] for name in ("close", "coarse", "apart")] == [WITHOUT_RELAY, NOT_BEATEN, BEATEN]
     reversed_ = made(n=100)
     reversed_ = {name: one._replace(x=-one.x) for name, one in reversed_.items()}

@@ -31,8 +31,8 @@ def test_the_closest_measure_is_named_with_its_smallest_lead() -> None:
     answer = measures_answer(study)
     assert answer.strong == "close tracks answer quality most closely"
     pair = study.pairs.filter(measure="close", against_measure="coarse").to_dicts()[0]
-    assert f"its smallest lead in r² is {pair['difference']:.3f}, over coarse (p-value <0.001)" in answer.numbers
-    assert "it leads in each of 2 comparisons at 95%" in answer.numbers
+    assert f"its smallest lead in r² is {pair['difference']:.3f}, over coarse (p < 0.001)" in answer.numbers
+    assert "it leads in each of 2 comparisons at the 95% level" in answer.numbers
     assert {row.row["measure"] for row in answer.facts} == {"close", "coarse", "apart"}
     assert "close tracks answer quality more closely than coarse and apart." in measure_sentences(study)
     turned = shown({name: made(n=100)[name] for name in ("apart", "coarse", "close")})
@@ -43,14 +43,14 @@ def test_the_closest_measure_is_named_with_its_smallest_lead() -> None:
     ("options", "said"),
     [
         ({"answers": dict.fromkeys(("close", "coarse", "apart"), relay.NOT_KNOWN)},
-         f"{UNKNOWN}: no measure has known relay."),
-        ({"answers": {"close": relay.NOT_KNOWN}}, f"{UNKNOWN}: no measure is known to be ahead of coarse."),
+         f"{UNKNOWN}: relay is not demonstrated for any measure."),
+        ({"answers": {"close": relay.NOT_KNOWN}}, f"{UNKNOWN}: no measure is shown to be ahead of coarse."),
         ({"declared": "coarse"}, "close tracks answer quality more closely than coarse."),
         ({"declared": "apart", "answers": {"apart": relay.NOT_KNOWN}},
          "close and coarse track answer quality more closely than apart."),
         ({"declared": "close"}, "close tracks answer quality most closely: "),
         ({"declared": "coarse", "answers": {"close": relay.NOT_KNOWN}},
-         "No measure is known to track answer quality more closely than coarse."),
+         "No measure is shown to track answer quality more closely than coarse."),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_said(options: dict[str, Any], said: str) -> None:
@@ -67,11 +67,14 @@ def test_few_queries_and_no_rows() -> None:
 def test_further_sentences() -> None:
     study = shown(made(n=100), answers={"apart": relay.IT_IS_NOT}, nuggets=["f1"], subtopics=["StRecall"])
     where, *told = measure_sentences(study)
-    assert where == "descending order, k = 5, lenient: 100 queries whose contexts differ."
-    assert "Relay is not known for apart; the slopes for apart are below zero." in told
-    tied = next(text for text in told if text.startswith("Pairs of"))
-    assert tied == "Pairs of different contexts with equal values of the measure: 0% with close and 49% with coarse."
-    assert "If f1 and StRecall count the same nuggets, they agree partly for that reason." in told
+    assert where == "descending order, k = 5, lenient references: 100 queries have contexts that differ."
+    assert "Relay is not demonstrated for apart; the slopes for apart are below zero." in told
+    tied = next(text for text in told if text.startswith("Share of pairs of"))
+    assert (
+        tied
+        == "Share of pairs of different contexts with the same value of the measure: 0% with close and 49% with coarse."
+    )
+    assert "If f1 and StRecall count the same nuggets, that partly explains why they agree." in told
     assert not [text for text in measure_sentences(shown(made(n=100))) if "nuggets" in text]
 
 

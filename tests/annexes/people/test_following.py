@@ -147,7 +147,7 @@ def test_assessors_are_compared_two_by_two_and_together() -> None:
     assert 0.5 < found[1]["low"] < found[1]["value"] < found[1]["high"] < 1
     assert found[2]["value"] == 1 and found[2]["reason"] == "fewer than 40 answers with two scores"
     rare = table.with_columns(value=(pl.col("qid") == "q00").cast(pl.Float64))
-    few = "fewer than 5 of people's scores differ from the most frequent"
+    few = "fewer than 5 human scores differ from the most frequent score"
     assert next(assessors_table(rare, None))["reason"] == few
     fine = table.with_columns(value=pl.col("value") + pl.col("qid").rank("dense") / 1000)
     assert next(assessors_table(fine, None))["reason"] == "more than 20 different scores"

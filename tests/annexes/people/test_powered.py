@@ -127,9 +127,9 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
     wide = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
     cases = [
         (answers(scores=38), GAIN, "fewer than 40 human scores"),
-        (some._replace(people=only), GAIN, "fewer than 5 of people's scores differ from the most frequent"),
+        (some._replace(people=only), GAIN, "fewer than 5 human scores differ from the most frequent score"),
         (one_cell, GAIN, "no human score in one of the cells"),
-        (few_queries, wide, "people's scores of fewer than 12 queries"),
+        (few_queries, wide, "human scores for fewer than 12 queries"),
     ]
     for given, contrast, reason in cases:
         row = estimate(given, contrast, np.arange(len(given.people)))
@@ -151,7 +151,7 @@ def test_each_cell_needs_scores_of_its_own() -> None:
         return estimate(PartlyScored(known, people + random.normal(size=people.shape), np.ones((90, 2))), GAIN, cluster)
 
     few = "fewer than 20 human scores in one of the cells"
-    alike = "fewer than 3 scores in one of the cells differ from its most frequent"
+    alike = "in one of the cells, fewer than 3 scores differ from the most frequent score"
     assert [scored(*sizes).get("reason") for sizes in ((6, 34), (34, 6), (19, 60), (20, 20))] == [few, few, few, None]
     assert [scored(30, 30, rare).get("reason") for rare in (2, 3)] == [alike, None]
     assert "low" not in scored(6, 34) and "alone" in scored(6, 34)
@@ -174,7 +174,7 @@ def test_cells_that_different_people_scored_have_no_interval(shares: tuple[int, 
     if unlike:
         one, other = (f"{share / 40:.0%}" for share in shares)
         assert str(row["reason"]).startswith("different people scored the two cells: ada gave ")
-        assert str(row["reason"]).endswith(f"gave {one} of the scores in the first and {other} in the second")
+        assert str(row["reason"]).endswith(f"gave {one} of the scores in the first cell, {other} in the second")
         counts = np.array([shares, [40 - share for share in shares]])
         assert stats.chi2_contingency(counts, correction=False).pvalue < 0.2
     both = {"ada": known / 2, "bo": known / 2}

@@ -96,7 +96,7 @@ def test_an_interval_of_the_page_is_that_of_the_table(tmp_path: Path) -> None:
     [gain] = study["people_estimates"].filter(quantity="gain", retriever="dense", scorer="good").to_dicts()
     assert gain["verdict"] == "better" and gain["width"] < 0.9 and gain["n_scores"] == 50
     said = "\n".join(of_people.people_sentences(study))
-    assert f"{gain['value']:.3f} [{gain['low']:.3f}, {gain['high']:.3f}] with good" in said
+    assert f"{gain['value']:.3f} [{gain['low']:.3f}, {gain['high']:.3f}] with the help of good" in said
     [slope] = study["people_estimates"].filter(quantity="slope", scorer="good").to_dicts()
     assert slope["reason"] == "fewer than 80 human scores"
 
@@ -131,12 +131,12 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
         for tables in ([compared], more)
     ]
     assert answers[0].startswith("good correlates better with human scores than wordy")
-    assert answers[1].startswith("We do not know which scorer correlates best with human scores; good has the")
+    assert answers[1].startswith("We do not know which scorer correlates best with human scores; ρ is highest for good")
 
 
 def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_path: Path) -> None:
     remark = of_people.people_answer(study_of(tmp_path, 60, queries=12)).remark
-    assert remark.endswith("the sections for the scorer people give them, computed over queries.")
+    assert remark.endswith("the sections for the scorer people, where they are computed over queries.")
     for scored, queries in ((60, 60), (10, 60)):
         assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
 
@@ -151,9 +151,11 @@ def test_comparisons_whose_answers_people_all_scored_are_named(tmp_path: Path) -
 
     lacking = (pl.col("retriever") == "dense") | (pl.col("against_retriever") == "dense").fill_null(False)
     some = remark(table.with_columns(n_scores=pl.col("n_scores") - lacking.cast(pl.Int64)))
-    assert some.startswith(f"People scored every answer in 1 comparison: {gain} (lm1, k = 3, descending order). These")
+    assert some.startswith(
+        f"People scored every answer in 1 comparison: {gain} (lm1, k = 3, descending order). The intervals aren"
+    )
     many = remark(pl.concat([table.with_columns(generator=pl.lit(f"lm{number}")) for number in (1, 2)]))
-    assert many.count(" compared with ") == 3 and "and 3 others. These have no intervals" in many
+    assert many.count(" compared with ") == 3 and "and 3 others. The intervals" in many
 
 
 def test_the_page_shows_where_the_intervals_are(tmp_path: Path) -> None:

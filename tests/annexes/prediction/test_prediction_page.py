@@ -58,7 +58,10 @@ def test_what_is_worth_using_is_named_next_to_chance(tmp_path: Path) -> None:
     study = study_of([cell(50, {"nqc": 0.8}, 1, 3)])
     said = " ".join(prediction_sentences(study).sentences)
     row = study["prediction_best"].filter(target="p").to_dicts()[0]
-    assert "In 1 of 1 cell (retriever and k), the best predictor of answer quality (P) is worth using: nqc" in said
+    assert (
+        "For the only combination of retriever and k, the best predictor of answer quality (P) is worth using: nqc"
+        in said
+    )
     assert f"ρ = {row['rho']:.2f}; the best of 4 predictors would reach {row['chance']:.2f} by chance" in said
     page = tmp_path / "predict.html"
     report_predictions("mine <script>", [study], page, notices=["A <notice>"])
@@ -76,10 +79,10 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None:
     report_predictions("mine", [study_of([cell(50, {"nqc": 0.8}, 1, 3)], several=True)], page)
     with opened(browser, page, width) as tab:
         assert violations(tab) == []
-        assert "is worth using in 1 of 1 cell" in tab.inner_text("main")[:600]
+        assert "is worth using in the only cell" in tab.inner_text("main")[:600]
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
         first = tab.locator("main table").first.bounding_box()
-        answer = tab.get_by_text("is worth using in 1 of 1 cell").first.bounding_box()
+        answer = tab.get_by_text("is worth using in the only cell").first.bounding_box()
         assert answer["y"] < first["y"] and answer["y"] < 900
         steer(tab, "rename=bm25&to=Okapi")
         assert "Okapi" in tab.locator("#p1-prediction_best-table").inner_text()
@@ -112,7 +115,7 @@ def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:
         study["prediction_transfer"].filter(target="gain", known="before generation", model="ridge").row(0, named=True)
     )
     said = [one for one in prediction_sentences(study).sentences if "the same regression" in one]
-    assert len(said) == 1 and f"{row['rho']:.2f}" in said[0] and "for bm25 (trained on other). By chance" in said[0]
+    assert len(said) == 1 and f"{row['rho']:.2f}" in said[0] and "with bm25 (trained on other). By chance" in said[0]
     page = tmp_path / "predict.html"
     report_predictions("mine", [study], page)
     assert "Regressions trained on another dataset" in page.read_text(encoding="utf-8")
@@ -120,7 +123,8 @@ def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:
 
 def test_noise_is_not_worth_using() -> None:
     said = prediction_sentences(study_of([cell(30, {"nqc": 0.0}, 2, 3)])).sentences
-    assert said[1].startswith("No predictor of answer quality (P) is shown to be worth using in any of the 1 cell")
+    none = "No predictor of answer quality (P) is shown to be worth using for the only combination of retriever and k."
+    assert said[1].startswith(none)
     few = prediction_sentences(study_of([cell(8, {"nqc": 0.9}, 2)])).sentences
     assert few == [
         "No predictor of the context’s gain (P − P₀) could be tested (fewer than 10 queries).",
@@ -133,20 +137,17 @@ def test_what_follows_the_gain_through_p0_is_said_to() -> None:
     row = study["prediction_best"].filter(target="gain").to_dicts()[0]
     assert row["verdict"] == "not beyond P₀"
     gain = prediction_sentences(study).sentences[0]
-    assert gain.startswith(
-        "No predictor of the context’s gain (P − P₀) is shown to be worth using in any of the 1 cell"
-    )
-    assert (
-        "In 1 of 1 cell, the best predictor correlates with the gain but is not shown to add anything to what P₀"
-        in gain
-    )
-    assert f"For example, {row['predictor']} with bm25 at k = 1 has ρ = {row['rho']:.2f} with the gain " in gain
+    assert gain.startswith("No predictor of the context’s gain (P − P₀) is shown to be worth using for the only ")
+    added = "In the only cell, the best predictor correlates with the gain but is not shown to add anything to what P₀"
+    assert added in gain
+    correlates = f"{row['predictor']} with bm25 at k = 1 correlates with the gain at ρ = {row['rho']:.2f}, and with P"
+    assert f"For example, {correlates} given P₀ at ρ = " in gain
 
 
 def test_a_regression_that_follows_p0_alone_is_said_to() -> None:
     study = study_of(exchangeable_cells(100, 0.9, 1, 1))
     row = study["prediction_ensembles"].filter(target="gain", known="before generation", model="ridge").to_dicts()[0]
     assert row["p_value"] < 0.05 < row["p_given_p0"] and row["verdict"] == "not beyond P₀"
-    said = next(one for one in prediction_sentences(study).sentences if "a ridge regression" in one)
-    assert f"For bm25 (ρ = {number(row['given_p0'], 2)} with P given P₀" in said
+    said = next(one for one in prediction_sentences(study).sentences if "A ridge regression" in one)
+    assert f"With bm25 (ρ = {number(row['given_p0'], 2)} with P given P₀" in said
     assert "any improvement may come only from noise in P₀" in said

@@ -185,7 +185,7 @@ def test_predictions_say_what_the_scores_say_and_are_approved(
     beyond = [row for row in of_ridge.to_dicts() if row["verdict"] == "not beyond P₀"]
     told = [f"{ends(rho, pair, 2)} {one[0]}" for rho, pair, one in zip(rhos, intervals, named, strict=True)]
     only = [f"{row['retriever']} {num(row['given_p0'], 2)} {num(row['rho_with_p'], 2)}" for row in beyond]
-    expected.append(f"{joined(told)} {k} 0 {f'{joined(only)} not shown' if only else ''}")
+    expected.append(f"{k} {joined(told)} 0 {f'{joined(only)} not shown' if only else ''}")
     of_others = study["prediction_transfer"].filter(target="gain", known="before generation", model="ridge", k=k)
     moved = [
         f"{ends(rho, pair, 2)} {one[0]} trained on other"
@@ -211,7 +211,7 @@ def test_predictions_say_what_the_scores_say_and_are_approved(
         worth = words.count("worth using")
         kept = [row for row, word in zip(rows, words, strict=True) if not worth or word == "worth using"]
         row = max(kept, key=lambda one: one["rho"])
-        strong = f"worth using {worth}" if worth else "no predictor worth using"
+        strong = f"worth using {worth if worth < len(rows) else ''}" if worth else "no predictor worth using"
         cell_of = f"{row['predictor']} {row['retriever']} {row['k']} {num(row['rho'], 2)}"
         agree([answer], [f"{strong} {len(rows)} {cell_of} {drawn(row['chance'], 0.04)}"], names)
     approve(APPROVED / f"{measured.name}.txt", [*answers, *found.sentences, *found.limits])
@@ -245,14 +245,15 @@ def best_said(rows: list[dict[str, Any]]) -> str:
 
     more = str(len(worth) - 4) if len(worth) > 4 else ""
     said = (
-        f"{len(worth)} {len(rows)} worth using {joined(map(by_chance, worth[:4]))} {more}"
+        f"{len(worth) if len(worth) < len(rows) else ''} {len(rows)} worth using "
+        f"{joined(map(by_chance, worth[:4]))} {more}"
         if worth
         else f"no predictor worth using {len(rows)} {by_chance(rows[0])}"
     )
     if not by_p0:
         return said
     row = by_p0[0]
-    of_p0 = f"{len(by_p0)} {len(rows)} not shown zero-shot {shown(row)}"
+    of_p0 = f"{len(by_p0) if len(by_p0) < len(rows) else ''} {len(rows)} not shown zero-shot {shown(row)}"
     return f"{said} {of_p0} {num(row['given_p0'], 2)} {p(row['p_given_p0_holm'])}"
 
 

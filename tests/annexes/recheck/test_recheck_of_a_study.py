@@ -94,7 +94,7 @@ def test_answers_that_were_changed_are_counted(copied: Callable[[], Sandbox]) ->
     assert drawn["equal"].to_list() == expected and drawn.height == 30 and 0 < sum(expected) < 30
     assert f"{sum(expected)} of 30 regenerated answers (drawn from {len(rows)}) are bit-identical" in said
     assert f"small · demo-lm: {sum(expected)} of 30 regenerated answers" in said and "demo-lm: all" not in said
-    assert "When regenerated once more on this machine, in two halves, none of the answers differed." in said
+    assert "A second regeneration on this machine, in two halves, changed none of the answers." in said
     scores = pl.concat(
         pl.read_parquet(path).with_columns(retriever=pl.lit(path.stem)).filter(references="lenient")
         for path in (study.results / "small/scores/minilm/demo-lm").glob("*.parquet")

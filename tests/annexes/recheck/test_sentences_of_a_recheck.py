@@ -71,7 +71,7 @@ def test_bit_equal_is_said_of_all_alone_and_is_approved(tmp_path: Path) -> None:
     assert answer == "All 40 regenerated answers (drawn from 100) are bit-identical to the stored ones."
     assert recheck_answer(record).question == "Is it still the same model?"
     assert sentence.startswith("d · lm: all 40 regenerated answers (drawn from 100) are bit-identical to the stored")
-    assert "exactly 0" in sentence
+    assert "so P is unchanged" in sentence
     assert imported.startswith("theirs: ") and page.endswith("results/s/report/index.html.")
     assert said[:-1] == [recheck_answer(record).sentence, *recheck_sentences(record)]
     assert record["rows"][0]["mean_difference"] == 0.0 and record["rows"][0]["n_flips"] == 0
@@ -85,12 +85,14 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     assert answer == "30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones."
     assert "d · lm: 30 of 40 regenerated answers (drawn from 100) are bit-identical to the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
-    assert " Texts that differ do so after 10 tokens (median)." in equality
-    assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality
-    assert "When regenerated once more on this machine, in two halves, 7 of the 40 answers differed." in equality
+    assert " Differing texts first differ after a median of 10 tokens." in equality
+    assert (
+        "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner (was V1, now V2)" in equality
+    )
+    assert "A second regeneration on this machine, in two halves, changed 7 of the 40 answers." in equality
     means = pl.Series([sum(differences(query)) / 2 for query in range(QUERIES)]).to_numpy()
     change = ends(means.mean(), between(means))
-    assert f"10 of 40 scores changed by more than 0.020; mean P changes by {change} over 20 queries" in minilm
+    assert f"10 of 40 scores changed by more than 0.020; mean P changed by {change} over 20 queries" in minilm
     assert rouge == minilm.replace("minilm", "rougeL")
     assert percent(record["rows"][0]["equal_low"]) in equality
     approve(APPROVED / "changed.txt", said)
@@ -107,11 +109,11 @@ def test_of_an_endpoint_only_what_replies_say_is_approved(tmp_path: Path, addres
     said, _ = written(tmp_path, True, now, here=33, then=stored)
     place = f"the endpoint {' and '.join(addresses)}" if addresses else "an endpoint"
     assert (
-        "Stored answers: an endpoint (served model m-1, system fingerprint fp_1). Regenerated on 2026-11-27 with "
-        f"{place} (served model m-1, system fingerprint fp_2), software and processor unknown. "
-        "Settings that differ: system fingerprint fp_1, now fp_2." in said[1]
+        "Stored answers: from an endpoint (served model m-1, system fingerprint fp_1). Regenerated on 2026-11-27 with "
+        f"{place} (served model m-1, system fingerprint fp_2); its software and processor are unknown. "
+        "Settings that changed: system fingerprint (was fp_1, now fp_2)." in said[1]
     )
-    assert "by the endpoint, in two halves, 7 of the 40 answers differed" in said[1]
+    assert "by the endpoint, in two halves, changed 7 of the 40 answers" in said[1]
     for wrong in ("openai", "2.45.0", "a processor", "this machine"):
         assert wrong not in "".join(said)
     if len(addresses) == 1:
@@ -126,13 +128,16 @@ def test_an_endpoint_whose_replies_name_nothing(tmp_path: Path, addresses: list[
     now = {**SERVED, "first_made": NOW["first_made"], "addresses": addresses}
     said, _ = written(tmp_path, False, now, then={**SERVED, "first_made": THEN["first_made"]})
     unnamed = "(served model not given, system fingerprint not given)"
-    assert f"Stored answers: an endpoint {unnamed}. Regenerated on 2026-11-27 with {named} {unnamed}, sof" in said[1]
+    assert (
+        f"Stored answers: from an endpoint {unnamed}. Regenerated on 2026-11-27 with {named} {unnamed}; its sof"
+        in said[1]
+    )
 
 
 def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:
     """Of a study with judges alone, and of one whose answers are all imported."""
     said, record = written(tmp_path, True, scorers=())
-    assert "When regenerated once more on this machine, in two halves, none of the answers differed." in said[1]
+    assert "A second regeneration on this machine, in two halves, changed none of the answers." in said[1]
     assert len(said) == 4 and record["rows"][0]["scorer"] is None
     nothing = {"parts": [], "rows": [], "imported": ["theirs", "others"]}
     assert recheck_answer(nothing).sentence == "Answers from files cannot be regenerated."
@@ -142,7 +147,7 @@ def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:
     assert unscored[1].endswith("no answer has both a stored and a new score.")
     lost = {**row, "n_scored": 5, "n_flips": 0, "margin": 0.02, "n_unpaired": 1, "mean_difference": 0.0}
     assert (
-        "mean P does not change. 1 answer has only one of the two scores."
+        "mean P did not change. 1 answer has only one of the two scores."
         in recheck_sentences({**record, "rows": [lost]})[1]
     )
 
@@ -163,7 +168,7 @@ def test_the_page_shows_what_the_provenance_has(tmp_path: Path) -> None:
 def test_a_record_of_one_making_is_read(tmp_path: Path) -> None:
     _, record = written(tmp_path, True)
     del record["parts"][0]["n_equal_here"]
-    assert "(median). Stored answers: " in recheck_sentences(record)[0]
+    assert " tokens. Stored answers: " in recheck_sentences(record)[0]
 
 
 def test_a_text_of_a_recheck_is_approved() -> None:

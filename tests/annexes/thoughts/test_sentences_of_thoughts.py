@@ -26,13 +26,14 @@ NAMES = {
     "rel",
     "nrel",
     "descending",
-    "more",
-    "fewer",
+    "longer",
+    "shorter",
     "unknown",
     "did not end",
     "no test",
 }
 WORDS = ("more", "fewer", "undecided", "too few", "no test")
+SHOWN = {"more": "longer", "fewer": "shorter"}
 STATES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "whole": (made(), GRID),
     "cut": (made(budget=250), GRID),
@@ -125,10 +126,10 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
         fallen = [n for n in others if counted.undone((n, "descending", 5), against)]
         remark = f" would overturn {joined(fallen)}" if fallen else ""
         if by_word["more"] or by_word["fewer"]:
-            groups = [f"{word} {joined(by_word[word])}" for word in ("more", "fewer") if by_word[word]]
+            groups = [f"{SHOWN[word]} {joined(by_word[word])}" for word in ("more", "fewer") if by_word[word]]
             answer = f"demo-lm {joined(groups)} {named} {joined(left)}{remark}"
         else:
-            answer = f"undecided demo-lm {joined(others)} {named}"
+            answer = f"undecided demo-lm longer shorter {joined(others)} {named}"
         if not any(map(len, lead.values())):
             claimed.append(f"{named} demo demo-lm descending 5")
             continue
@@ -138,7 +139,7 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
             shown = [
                 f"{n} {tokens(lead[n].mean(), between(lead[n]))}{counted.beside((n, 'descending', 5))}" for n in names
             ]
-            parts += [joined([word, *shown])] if names else []
+            parts += [joined([SHOWN.get(word, word), *shown])] if names else []
         mean = float(np.mean(list(counted.means(here).values())))
         claimed.append(
             f"demo demo-lm descending 5 {named} {tokens(mean)}{counted.beside(here)} "
@@ -156,8 +157,8 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
             few = f" {words.count('too few')} too few" if "too few" in words else ""
             expected = chance(len(words)).replace("fewer than", "fewer")
             claimed.append(
-                f"{named} more {words.count('more')} {len(words)} fewer {words.count('fewer')} "
-                f"{words.count('undecided')} undecided{few} more {kept[0]} fewer {kept[1]} {expected}"
+                f"{named} longer {words.count('more')} {len(words)} shorter {words.count('fewer')} "
+                f"{words.count('undecided')} undecided{few} longer {kept[0]} shorter {kept[1]} {expected}"
             )
     rows = [row for cell in counted.once for row in counted.cells[cell]]
     unknown = sum(count is None and end != "none" for _, count, end in rows)
@@ -166,11 +167,12 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
     cut, unfinished, thoughts = counted.share(*counted.once)
     share = percent((cut + unfinished) / thoughts)
     if cut + unfinished:
-        claimed.append(f"{thoughts:,} {cut:,} cut {unfinished:,} did not end {share} {lower}")
+        claimed.append(f"{cut:,} cut {unfinished:,} did not end {share} {thoughts:,} {lower}")
     if unknown:
         claimed.append(f"unknown {unknown:,} {len(rows):,}" if unknown < len(rows) else f"unknown {unknown:,}")
     many = (cut + unfinished) / thoughts > 0.1
-    return answer, claimed, [f"demo {cut + unfinished:,} demo-lm {thoughts:,} cut did not end {share} {lower}"] * many
+    some = "" if cut + unfinished == thoughts else f"{share} {cut + unfinished:,}"
+    return answer, claimed, [f"demo {some} demo-lm {thoughts:,} cut did not end {lower}"] * many
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -200,7 +202,7 @@ def test_a_tenth_is_not_yet_many() -> None:
     assert of_thoughts.thought_warnings(study_of(answers(rows))) == []
     rows[3] = (*rows[3][:6], "unfinished")
     (warning,) = of_thoughts.thought_warnings(study_of(answers(rows)))
-    assert warning.startswith("On demo, 4 of demo-lm’s 30 thoughts were cut at the budget or did not end (13%)")
+    assert warning.startswith("On demo, 13% (4) of demo-lm’s 30 thoughts were cut at the budget or did not end")
 
 
 def test_a_reference_that_knows_the_judgements_is_said_to() -> None:

@@ -114,7 +114,7 @@ def test_few_queries_and_equal_thoughts_have_no_verdict() -> None:
         assert row["verdict"] == expected or (row["reason"] == "fewer than 5 queries" and n == 4)
     equal = answers([(*cell, f"q{q}", 1, 8, "budget") for cell in (BM25, DENSE, NONE) for q in range(20)])
     tables = describe_thoughts(equal, "bm25", None, 10**6)
-    assert set(tables["thoughts"]["reason"]) == {"all queries have as many tokens"}
+    assert set(tables["thoughts"]["reason"]) == {"all queries have the same number of tokens"}
     assert set(tables["thought_differences"]["reason"]) == {"all differences are equal"}
     assert tables["thought_differences"]["verdict"].to_list() == ["too few queries"] * 3
 

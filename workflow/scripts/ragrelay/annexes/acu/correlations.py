@@ -100,7 +100,7 @@ def _interval(
     statistic, size = STATISTICS[coefficient], int(claims.max()) + 1
     value = float(statistic(np.ones((1, len(x))), x, y)[0])
     if 1.0 - abs(value) < ROUNDING:
-        return {"reason": "perfect correlation, no spread between resamples"}
+        return {"reason": "perfect correlation, so no spread between resamples"}
     # resample_counts limits its chunks by the number of claims; there are more pairs, so split the chunks again.
     draws = [
         statistic(weights[rows][:, claims], x, y)

@@ -60,7 +60,7 @@ OUTPUTS: tuple[Output, ...] = (
         f"Spearman's correlation between the evidence's characteristics and ACU, by stance (Figure 4 of {PAPER}). A "
         "star marks p < 0.05 after Holm's correction for the number of characteristics.",
         "A star marks p < 0.05 after Holm’s correction for the number of characteristics. A cell is empty if there are "
-        "too few pairs, a constant value or no value; the table gives the reason.",
+        "too few pairs, or if the characteristic is constant or unknown; the table gives the reason.",
     ),
     Table(
         "acu_characteristics", CLAIMS, ("acu_correlations",),
@@ -76,7 +76,7 @@ OUTPUTS: tuple[Output, ...] = (
         f"Characteristics of the sets of claims (Figure 2 of {PAPER})",
         f"Mean characteristics of the evidence by set of claims, with 95% intervals over claims (Figure 2 of {PAPER}). "
         "If a characteristic is true or false, its mean is the share of true values.",
-        "Bars are 95% intervals over claims. For true or false characteristics, the mean is the share of true values.",
+        "Bars are 95% intervals over claims. The mean of a true-or-false characteristic is its share of true values.",
     ),
     Table(
         "acu_means", CLAIMS, ("acu_means",), "Mean characteristics by set of claims", "", "datasets",

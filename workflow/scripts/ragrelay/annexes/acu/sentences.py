@@ -24,11 +24,11 @@ def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
     heading = " · ".join(unit), "How far does evidence move the model?"
     if _mass(row) < LITTLE:
-        return Conclusion(*heading, "The model does not answer with True, None or False, so we do not know")
+        return Conclusion(*heading, "We do not know, because the model does not answer with True, None or False")
     side = side_of_zero(row)
     strong = f"Evidence {MOVED[side]}" if side else "We do not know in which direction evidence moves the model"
     mean = with_interval(row["mean_acu"], row["low"], row["high"])
-    return Conclusion(*heading, strong, f"mean ACU {mean} over {counted(row['n'], 'pair')} of claim and evidence")
+    return Conclusion(*heading, strong, f"mean ACU is {mean} over {counted(row['n'], 'claim–evidence pair')}")
 
 
 def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
@@ -54,19 +54,20 @@ def _mass(row: dict[str, Any]) -> float:
 
 def _silent(row: dict[str, Any]) -> str:
     return (
-        f"The model does not answer with True, None or False: the three words have only {100 * _mass(row):.2g}% of the "
-        f"probability at the answer’s first position, over {counted(row['n'], 'pair')} of claim and evidence. The "
-        "tables compare these small probabilities; no conclusions are drawn from them."
+        "The model does not answer with True, None or False: on average over "
+        f"{counted(row['n'], 'claim–evidence pair')}, the three words together have only {100 * _mass(row):.2g}% of "
+        "the probability at the answer’s first position. The tables compare these small probabilities; ragrelay draws "
+        "no conclusions from them."
     )
 
 
 def _moved(rows: dict[str, dict[str, Any]]) -> str:
-    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where evidence {stance} the claim"
+    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} if the evidence {stance} the claim"
                  for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
     whole = rows[ALL]
     how = {1: "moved the model in the direction of its stance", -1: "moved the model against its stance"}
     moved = how.get(side_of_zero(whole) or 0, "did not clearly move the model in either direction")
-    pairs = f"{counted(whole['n'], 'pair')} of claim and evidence ({counted(whole['n_claims'], 'claim')})"
+    pairs = f"{counted(whole['n'], 'claim–evidence pair')} ({counted(whole['n_claims'], 'claim')})"
     ends = f" ({listing(by_stance)})" if by_stance else ""
     mean = with_interval(whole["mean_acu"], whole["low"], whole["high"])
     return f"Averaged over {pairs}, evidence {moved}: mean ACU is {mean}{ends}."
@@ -79,17 +80,17 @@ def _said(row: dict[str, Any]) -> str:
     )
     return (
         f"Without evidence, the likeliest of the three words was {before} of the pairs; with evidence, it was {after}. "
-        f"Evidence changed the likeliest word in {share(row['share_switched'])} of the pairs. With evidence, that "
-        f"word agreed with the stance in {share(row['share_followed'])} of the pairs."
+        f"Evidence changed the likeliest word in {share(row['share_switched'])} of the pairs. With evidence, the "
+        f"likeliest word agreed with the stance in {share(row['share_followed'])} of the pairs."
     )
 
 
 def _conflict(row: dict[str, Any]) -> str:
     switched = share(row["share_switched_conflict"])
     return (
-        f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs with applicable evidence, the evidence "
-        f"contradicts what the model predicts without it. In {switched} of these pairs, the evidence changed the "
-        "prediction."
+        f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs whose evidence applies to the claim, the "
+        f"evidence contradicts what the model predicts without it. In {switched} of such pairs, the evidence changed "
+        "the prediction."
     )
 
 
@@ -101,14 +102,13 @@ def _characteristics(correlated: pl.DataFrame) -> str:
         return "No characteristic of the evidence could be correlated with ACU."
     if clear.is_empty():
         return (
-            f"None of the {counted(known.height, 'characteristic')} of the evidence correlates significantly with ACU "
-            "(Spearman, all stances, after Holm’s correction)."
+            "No characteristic of the evidence correlates significantly with ACU (Spearman, all stances, after Holm’s "
+            f"correction; {count(known.height)} tested)."
         )
     names = [f"{row['characteristic']} (ρ = {number(row['value'], 2)})" for row in clear.head(MOST_NAMED).to_dicts()]
     more = f" and {counted(clear.height - MOST_NAMED, 'other')}" if clear.height > MOST_NAMED else ""
-    return (
-        f"After Holm’s correction, these characteristics correlate with ACU over all stances: {listing(names)}{more}."
-    )
+    what = "one characteristic correlates" if clear.height == 1 else f"{count(clear.height)} characteristics correlate"
+    return f"After Holm’s correction, {what} significantly with ACU over all stances: {listing(names)}{more}."
 
 
 def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataFrame) -> list[str]:
@@ -121,16 +121,16 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     ]
     if parts:
         limits.append(
-            f"For {listing(parts)}, the first token is only the beginning of the word, and other words begin with it "
-            "too; see the table of tokens."
+            f"For {listing(parts)}, the first token is only the beginning of the word, so other words may begin with "
+            "the same token; see the table of tokens."
         )
     unknown = correlated.filter((pl.col("stance") == ALL) & (pl.col("n") == 0))["characteristic"].unique()
     missing = set(unknown) - set(OF_MODELS)
     if missing:
-        limits.append(f"Characteristics that are unknown for these claims: {listing(sorted(missing))}.")
+        limits.append(f"Characteristics without values for these claims: {listing(sorted(missing))}.")
     limits.append(
-        "Several pairs share a claim, so tests and intervals for correlations use claims as the units. P-values as in "
-        "the paper treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
+        "Several pairs share a claim, so tests and intervals for correlations use claims as the units. P-values "
+        "computed as in the paper (p_value in correlations.csv) treat pairs as independent and are too small."
     )
     if study.entities[claims] == CAPITALISED:
         limits.append("Entities were found with a rule (capitalised words and numbers), not with a trained model.")
@@ -138,8 +138,8 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
         if "warning" in counts:
             of = counts["of"]
             limits.append(
-                f"A model judged whether evidence refers to an external source: for {count(counts['count'])} of "
-                f"{counted(of['questions'], 'text')}, Yes and No together have less than half of the model’s "
-                f"probability (mean over all texts: {number(of['mean_mass'], 2)}), so these judgements mean little."
+                f"A model judged whether evidence refers to an external source. For {count(counts['count'])} of "
+                f"{counted(of['questions'], 'text')}, it gave Yes and No together less than half of the probability "
+                f"(mean over all texts: {number(of['mean_mass'], 2)}), so these judgements mean little."
             )
     return limits

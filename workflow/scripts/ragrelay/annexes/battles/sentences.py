@@ -68,7 +68,7 @@ def _rate(row: Row) -> str:
 def _remark(study: BattleShown) -> str:
     """Say that votes change with the order of the answers, if they mostly do."""
     rows = [row for row in study.decided.to_dicts() if (row["contradicting"] or 0) > MOST_CONTRADICTING]
-    shares = [f"{share(row['contradicting'])} of the pairs with {row['retriever']}" for row in rows]
+    shares = [f"{share(row['contradicting'])} of the answer pairs with {row['retriever']}" for row in rows]
     return f"Votes change with the order of the answers for {listing(shares)}." if rows else ""
 
 
@@ -88,7 +88,8 @@ def battle_sentences(study: BattleShown) -> list[str]:
 def _bias(row: Row) -> str:
     if row["contradicting"] is None:
         return ""
-    said = f"{_pair(row)}: {share(row['contradicting'])} of the pairs judged in both orders have contradictory votes"
+    pairs = f"{share(row['contradicting'])} of the answer pairs judged in both orders"
+    said = f"{_pair(row)}: {pairs} have contradictory votes"
     bias, low, high = row["order_bias"], row["bias_low"], row["bias_high"]
     which = "second" if bias < 0 else "first"
     if low is None:
@@ -104,7 +105,7 @@ def _unasked(study: BattleShown) -> str:
     rows = study.decided.filter(pl.col("same") > 0).to_dicts()
     told = [f"{share(row['same'])} with {row['retriever']}" for row in rows]
     left = [f"{count(row['left_out'])} with {row['retriever']}" for row in study.decided.to_dicts() if row["left_out"]]
-    said = f"Pairs decided without a vote because the answers are identical or one is empty: {listing(told)}."
+    said = f"Answer pairs decided without a vote because the answers are identical or one is empty: {listing(told)}."
     lost = f"Queries left out because a vote couldn’t be read: {listing(left)}."
     return " ".join([*([said] if told else []), *([lost] if left else [])])
 
@@ -136,11 +137,11 @@ def _agreement(study: BattleShown) -> list[str]:
     for row in first.unique(["retriever", "with_scorer"], keep="first", maintain_order=True).to_dicts():
         pair = _pair(row)
         if row["rho"] is None:
-            told.append(f"{pair}: agreement with P from {row['with_scorer']} is unknown ({row['reason']}).")
+            told.append(f"{pair}: agreement with P from {row['with_scorer']} can’t be computed ({row['reason']}).")
             continue
         signs = "" if row["same_sign"] is None else (
-            f"; of the queries that both decide, they favour the same answer for {share(row['same_sign'])} "
-            f"({share(row['by_chance'])} expected by chance)")  # fmt: skip
+            f"; on queries where neither is undecided, they favour the same answer {share(row['same_sign'])} of the "
+            f"time ({share(row['by_chance'])} expected by chance)")  # fmt: skip
         why = f" ({row['reason']})" if row["reason"] else ""
         told.append(
             f"{pair}: votes correlate with the difference in P ({row['with_scorer']}, {row['references']}) at ρ = "

@@ -75,9 +75,9 @@ def strengths(
     unit = np.arange(len(scores)) if numbers is None else np.unique(numbers, return_inverse=True)[1]
     n = len(np.unique(unit))
     if n < WORDS_AT_LEAST:
-        return [{"reason": f"{n} queries or clusters, {WORDS_AT_LEAST} needed"}] * systems
+        return [{"reason": f"{n} queries or clusters, but {WORDS_AT_LEAST} are needed"}] * systems
     if not _finite(wins, battles, pairs, systems):
-        return [{"reason": "no finite strength: some systems win, or lose, everything against the others"}] * systems
+        return [{"reason": "no finite strength: some systems win (or lose) all comparisons with the others"}] * systems
     design = np.zeros((len(pairs), systems))
     for column, (one, other) in enumerate(pairs):
         design[column, one], design[column, other] = 1.0, -1.0

@@ -180,7 +180,7 @@ class PairScores:
         y = np.where(np.abs(self.y) > CONSTANT, self.y, 0.0)
         row: dict[str, Any] = {"n": len(y), "n_decided": int(np.count_nonzero(y)), "level": level}
         if not len(y):
-            return row | {"verdict": TOO_FEW, "reason": f"0 queries, {WORDS_AT_LEAST} needed"}
+            return row | {"verdict": TOO_FEW, "reason": f"0 queries, but {WORDS_AT_LEAST} are needed"}
         row["win_rate"] = float(y.mean()) + 0.5
         if (reason := mean_tests.few(y, self.cluster)) is not None:
             reason = reason.replace(" differ,", f" have a score other than {TIE},")
@@ -259,7 +259,9 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
             row |= {"verdict": UNDECIDED, "reason": reason}
         if row["verdict"] in (WINS, LOSES):
             needed = [name for name, part in parts(fight, cell, pair) if part["verdict"] != row["verdict"]]
-            row |= {"verdict": UNDECIDED, "reason": f"not without {' or '.join(needed)}"} if needed else {}
+            row |= (
+                {"verdict": UNDECIDED, "reason": f"the verdict changes without {' or '.join(needed)}"} if needed else {}
+            )
         if cell != fight.primary or pair[1] != fight.opponent:
             row["verdict"] = None
         named = dict(zip((*IN_CELL, "retriever", "against"), (*cell, *pair), strict=True))
@@ -435,16 +437,16 @@ def agreement(y: Array, d: Array, numbers: npt.NDArray[np.intp] | None) -> dict[
         row["same_sign"] = float((np.sign(y[decided]) == np.sign(d[decided])).mean())
         row["by_chance"] = won[0] * won[1] + (1 - won[0]) * (1 - won[1])
     if n < 3 or is_constant(y) or is_constant(d):
-        return row | {"reason": "too few queries, or all alike"}
+        return row | {"reason": "too few queries, or all values are equal"}
     ranks = [pl.Series(column).rank().to_numpy() for column in (y, d)]
     row["rho"] = float(np.corrcoef(np.array(ranks))[0, 1])
     of_query = np.arange(n, dtype=np.intp) if numbers is None else np.unique(numbers, return_inverse=True)[1]
     sizes = np.bincount(of_query)
     effective = effective_number(sizes)
-    names = ("score", "difference of P")
+    names = ("score", "difference in P")
     if reason := few_pairs(y, d, names, None if numbers is None else len(sizes), effective):
         return row | {"reason": reason}
     tested = fisher_jackknife(row["rho"], without_each("spearman", y, d, of_query.astype(np.intp)), effective - 1.0)
     if tested.low is None:
-        return row | {"reason": "the same without any query"}
+        return row | {"reason": "leaving out any one query changes nothing"}
     return row | {"low": tested.low, "high": tested.high}

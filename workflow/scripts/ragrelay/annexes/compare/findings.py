@@ -41,7 +41,7 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
     row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
-    numbers = f"mean P changes by {change} with {row['retriever']} ({shown_first(compared)})"
+    numbers = f"mean P changed by {change} with {row['retriever']} ({shown_first(compared)})"
     numbers = "; ".join(filter(None, [numbers, counts(row)]))
     few = (moved["verdict"] == TOO_FEW).all()
     strong = f"answers in “{after}” are {' and '.join(verdicts)}" if verdicts else (
@@ -56,11 +56,11 @@ def _scope(compared: "Compared", none: bool) -> tuple[str, str]:
     names = compared.tests["retriever"].unique(maintain_order=True).to_list()
     if not compared.left_out:
         return "" if none or len(names) == 1 else " with at least one retriever", ""
-    total, some = count(len(names) + len(compared.left_out)), "" if none else "at least one of "
+    total, some = count(len(names) + len(compared.left_out)), "any" if none else "at least one"
     scope = f" with {names[0]}, the only one of {total} retrievers that has a counterpart" if len(names) == 1 else (
-        f" with {some}the {count(len(names))} retrievers (of {total}) that have a counterpart")  # fmt: skip
-    others = listing([name for name, _ in compared.left_out])
-    return scope, f"To compare {others} too, name counterparts under compare.pairs."
+        f" with {some} retriever that has a counterpart ({count(len(names))} of {total})")  # fmt: skip
+    others, its = listing([name for name, _ in compared.left_out]), "their" if len(compared.left_out) > 1 else "its"
+    return scope, f"To compare {others} too, name {its} counterpart{'s' if its == 'their' else ''} in compare.pairs."
 
 
 def shown_first(compared: "Compared") -> str:
@@ -99,11 +99,11 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
     name = NAMES.get(quantity, quantity)
     still = [row["retriever"] for row in rows if row["reason"] == STILL]
     moved = [row for row in rows if row["reason"] != STILL and row["mean_difference"] is not None]
+    unmoved = f"With {listing(still)}, {name} didn’t change for any query." if still else ""
     shown = {row["retriever"]: with_interval(row["mean_difference"], row["low"], row["high"]) for row in moved}
     if quantity != DECIDES:
         changes = [f"by {shown[row['retriever']]} with {row['retriever']} ({_moved(row)})" for row in moved]
-        said = f"Mean {name} changed {listing(changes)}." if changes else ""
-        return [with_remark(said, f"With {listing(still)}, {name} changed for no query." if still else "").lstrip()]
+        return [with_remark(f"Mean {name} changed {listing(changes)}." if changes else "", unmoved).lstrip()]
     parts = []
     for word, text in BY_VERDICT.items():
         named = [
@@ -111,12 +111,12 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
         ]
         parts += [f"{text} {listing(named)}"] if named else []
     text = f"Mean change in {name} over the same queries: {'; '.join(parts)}." if parts else ""
-    text = with_remark(text, f"With {listing(still)}, {name} changed for no query." if still else "").lstrip()
+    text = with_remark(text, unmoved).lstrip()
     return [with_remark(text, undone(moved))] if text else []
 
 
 def _moved(row: Row) -> str:
-    moved = f"{count(row['up'])} of {counted(row['n'], 'query', 'queries')} up, {count(row['down'])} down"
+    moved = f"up for {count(row['up'])} of {counted(row['n'], 'query', 'queries')}, down for {count(row['down'])}"
     if few := counts(row):
         moved = f"{moved}; {few}"
     if row["p_verdict"] is None:
@@ -138,10 +138,10 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     few = cells.filter(verdict=TOO_FEW).height - still
     unknown = f", {count(few)} have too few queries" if few else ""
     return [with_remark(
-        f"P is better after the change in {said[BETTER]} of {counted(cells.height, 'cell')} and worse in "
+        f"After the change, P is better in {said[BETTER]} of {counted(cells.height, 'cell')} and worse in "
         f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown}, and in {count(still)}, no query’s P changed. After "
-        f"Holm’s correction, {kept[BETTER]} remain better and {kept[WORSE]} worse. Without the correction, if nothing "
-        f"had changed, chance alone would give a verdict in {by_chance} on average.",
+        f"Holm’s correction, P is better in {kept[BETTER]} and worse in {kept[WORSE]}. Without the correction, if "
+        f"nothing had changed, chance alone would give a verdict in {by_chance} of these cells on average.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )]  # fmt: skip
 
@@ -151,7 +151,7 @@ def _limits(compared: "Compared") -> list[str]:
     unpaired = max(tests["n_unpaired"].to_list(), default=0)
     limits = [
         "An undecided change may still be real: the interval shows how large it could be.",
-        "Answers are sampled, so a change within the spread over seeds may be due to sampling alone.",
+        "Answers are sampled, so a change no larger than the spread over seeds may be due to sampling alone.",
     ]
     if compared.changed:
         changed = listing([f"the {kind} of {counted(n, 'query', 'queries')}" for kind, n in compared.changed.items()])

@@ -108,7 +108,7 @@ COMPARABLE = 1e-9
 """Smaller sums of squared relevance, after removing its query and position means, are rounding errors."""
 SINGULAR = 1e-9
 """Eigenvalues below this share of the largest are rounding errors of 0, since centred place indicators sum to 0."""
-NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
+NOT_COMPARABLE = "relevant and non-relevant passages are never at the same position"
 
 
 def intervention_effects(

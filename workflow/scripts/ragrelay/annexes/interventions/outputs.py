@@ -17,8 +17,8 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "intervention_places", INTERVENTIONS, f"{MODULE}.figures:effects_by_place", ("intervention_effects",),
         "interventions", "Effect of one relevant passage by its position",
-        "Change in P if a relevant passage replaces a non-relevant one, by its position in the prompt. There is one "
-        "line per k; bars are intervals over queries that hold simultaneously for all positions at one k.",
+        "Change in P if a relevant passage replaces a non-relevant one, by position in the prompt. There is one line "
+        "per k. Bars are intervals over queries; all intervals at one k hold simultaneously.",
         "There is one line per k. Bars are intervals over queries at level 1 − 5% / k, so that all intervals at one k "
         "hold simultaneously.",
     ),
@@ -28,7 +28,7 @@ OUTPUTS: tuple[Output, ...] = (
         f"{MODULE}.page_tables:effect_table", {},
         note="Effects are averaged over positions and draws within each query, then over queries. Effects of a "
              "context’s own passages are compared at equal positions. Slopes are per 0.1 of the measure: the effect’s "
-             "slope is causal, while relay’s is a correlation over all rankings in the same cell.",
+             "slope is causal; relay’s slope is correlational, over all rankings in the same cell.",
         limited=True,
     ),
 )  # fmt: skip

@@ -27,8 +27,8 @@ from ragrelay.report.facts import TableRow
 
 WORDS = {
     EQUIVALENT: "no difference beyond the margin",
-    NOT_WORSE: "not worse by more than the margin",
-    NOT_BETTER: "not better by more than the margin",
+    NOT_WORSE: "either better, or worse by less than the margin",
+    NOT_BETTER: "either worse, or better by less than the margin",
     TOO_FEW: "too few queries for a verdict",
 }
 OF_PLACES = {
@@ -37,7 +37,7 @@ OF_PLACES = {
 }
 """The wording of verdicts on the difference between two effects."""
 BY_CAUSE = "the causal effect"
-BY_PASSAGES = "the effect of the context’s own passages (which may differ in more than relevance)"
+BY_PASSAGES = "the difference between relevant and non-relevant passages (which may differ in more than relevance)"
 SWAPPED = (
     ("Replacing a non-relevant passage with a relevant one makes the answer better", "better"),
     ("Replacing a non-relevant passage with a relevant one makes the answer worse", "worse"),
@@ -46,14 +46,14 @@ SWAPPED = (
     ("Too few queries to tell what replacing a non-relevant passage with a relevant one does", TOO_FEW),
 )
 OWN = (
-    ("A relevant passage helps the answer more than a non-relevant one at the same position", "more"),
-    ("A relevant passage helps the answer less than a non-relevant one at the same position", "less"),
-    ("A relevant passage helps the answer as much as a non-relevant one at the same position, within the margin,",
+    ("At the same position, a relevant passage helps the answer more than a non-relevant one", "more"),
+    ("At the same position, a relevant passage helps the answer less than a non-relevant one", "less"),
+    ("At the same position, a relevant passage helps the answer as much as a non-relevant one (within the margin)",
      "as much"),
-    ("We do not know whether a relevant passage helps the answer more than a non-relevant one at the same position",
+    ("We do not know whether, at the same position, a relevant passage helps the answer more than a non-relevant one",
      UNDECIDED),
-    ("Too few queries to tell whether a relevant passage helps the answer more than a non-relevant one at the same "
-     "position", TOO_FEW),
+    ("Too few queries to tell whether, at the same position, a relevant passage helps the answer more than a "
+     "non-relevant one", TOO_FEW),
 )  # fmt: skip
 """The page's conclusions about an inserted passage, then about a passage of the context: better, worse, no difference,
 undecided, too few queries. Each has a sentence, and a short form for further values of k."""
@@ -95,19 +95,20 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
         unseen = "scored only against references that appear in none of the contexts compared at the same k"
-        others = "(other references may have been copied): the effect is"
+        others = "(because answers may copy the other references): the effect is"
         sentences += _by_k(f"{where}, {unseen} {others}", study.overall.filter(**here))
         of_ends = rows.filter(part=FIRST_LAST).with_columns(pl.col("verdict").replace(OF_PLACES))
-        sentences += _by_k(f"{where}: the effect at the first position minus the effect at the last is", of_ends)
+        sentences += _by_k(f"{where}: the effect at the first position, minus the effect at the last, is", of_ends)
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             said = f"{where}: per {PER} of {of_k[0]['measure']}, {by} is {listing(slopes)}."
             if any(row["relay"] is not None for row in of_k):
-                said += " Relay’s slope is a correlation over all the study’s rankings, not adjusted for difficulty."
+                said += " Relay’s slope is correlational: it covers all rankings and isn’t adjusted for difficulty."
             fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
+            intervals, its = ("intervals", "their") if len(fallen) > 1 else ("interval", "its")
             remark = (
-                f"One more query with an effect {number(AGAINST, 2)} above or below the mean would move this "
-                f"effect’s interval at k = {listing(fallen)} by more than half its width."
+                f"One more query with an effect {number(AGAINST, 2)} above or below the mean would move the {intervals}"
+                f" at k = {listing(fallen)} by more than half {its} width."
             )
             sentences.append(with_remark(said, remark if fallen else ""))
     return [*sentences, *_without_effect(study)]
@@ -143,12 +144,11 @@ def _word(row: Row) -> str:
 
 def _effect(where: str, row: Row) -> str:
     kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
-    others = f"; the other {counted(rest, 'query', 'queries')} aren’t used" if rest else ""
-    of = "the mean over" if kind.needs_pairs else "based on"
-    some = f"the {count(row['n'])} of" if rest else "all"
+    of, queries = "the mean over" if kind.needs_pairs else "based on", counted(row["n_queries"], "query", "queries")
+    which = f"{count(row['n'])} of the {queries}, those" if rest else f"all {queries}"
     said = (
-        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). This is {of} {some} "
-        f"{counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
+        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). This is {of} {which} "
+        f"{kind.population.format(k=k)}."
     )
     return with_remark(said, would_undo("this verdict") if row["stands"] is False else unlike_student(row))
 
@@ -162,7 +162,7 @@ def _slopes(row: Row) -> str:
         value, low, high = (None if row[name] is None else row[name] * PER for name in (of, f"{of}_low", f"{of}_high"))
         return with_interval(value, low, high)
 
-    beside = f"relay’s slope: {per('relay')}" if row["relay"] is not None else "no slope for relay"
+    beside = f"relay’s slope: {per('relay')}" if row["relay"] is not None else "relay has no slope"
     beside += f", from {TOO_FEW}: {needed(row['relay_reason'])}" if row["relay_reason"] else ""
     unbounded = "" if row["slope_low"] is not None or row["low"] is None else "interval unbounded; "
     return f"{per('slope')} at k = {row['k']} ({unbounded}{beside})"

@@ -101,7 +101,7 @@ def agreement_tables(
         by_source = _really_labelled(labels, known, name)
         paired_labels = by_people.join(by_source, on=["references", "qid", "docno"], suffix="_source")
         if paired_labels.is_empty():
-            nothing = {"judge": scales[name].judge, "n": 0, "n_queries": 0, "reason": "no passage with both labels"}
+            nothing = {"judge": scales[name].judge, "n": 0, "n_queries": 0, "reason": "no passage has both labels"}
             named = {"source": name, "people": people, "quantity": KAPPA}
             rows += [named | nothing | {"references": one} for one in labels["references"].unique(maintain_order=True)]
         for (references,), pairs in paired_labels.sort("qid", "docno").group_by("references", maintain_order=True):
@@ -126,7 +126,7 @@ def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str
     if source.graded and people.graded:
         yield {"quantity": WEIGHTED} | _kappa(paired.query, paired.people, paired.source, True)
     else:
-        yield {"quantity": WEIGHTED, "reason": "labels are no grades"}
+        yield {"quantity": WEIGHTED, "reason": "the labels aren’t grades"}
     yield {"quantity": PASSAGES} | _of_passages(paired)
 
 
@@ -137,11 +137,11 @@ def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[s
     tables = tables_by_query(query.astype(np.int64), by_people, by_source, len(labels))
     value, low, high = (float(figure) for figure in cohens_kappa(tables, weighted, labels))
     if not np.isfinite(value):
-        return {"reason": "both give every pair the same label"}
+        return {"reason": "people and the source give every pair the same label"}
     if len(tables) < QUERIES_AT_LEAST or not np.isfinite(low):
         return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries with different labels"}
     if low == high:  # for example 0, if one of the two gives every pair the same label
-        return {"value": value, "reason": "the same without any one query"}
+        return {"value": value, "reason": "leaving out any one query changes nothing"}
     return {"value": value, "low": low, "high": high, "method": METHOD}
 
 
@@ -150,11 +150,11 @@ def _of_passages(paired: Paired) -> dict[str, object]:
     taus = np.array([kendall_tau(paired.people[rows], paired.source[rows]) for rows in places])
     taus = taus[np.isfinite(taus)]
     if not len(taus):
-        return {"reason": "no query with two labels by both"}
+        return {"reason": "no query has two different labels both from people and from the source"}
     row: dict[str, object] = {"value": float(taus.mean()), "n_queries": len(taus)}
     if len(taus) < QUERIES_AT_LEAST or is_constant(taus):
-        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with two labels by both"
-                                if len(taus) < QUERIES_AT_LEAST else "the same of every query"}  # fmt: skip
+        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries have two different labels from both"
+                                if len(taus) < QUERIES_AT_LEAST else "all queries have the same τ"}  # fmt: skip
     (low,), (high,) = mean_tests.Means.of(taus[:, None]).interval()
     return row | {"low": float(low), "high": min(float(high), 1.0), "method": mean_tests.METHOD}
 

@@ -87,8 +87,8 @@ OUTPUTS: tuple[Output, ...] = (
         "intervals, p-values and, for P, verdicts.",
         "labels", "ragrelay.annexes.labels.page:choice_table",
         columns="ragrelay.annexes.labels.choices:CHOICES_COLUMNS",
-        note="If a query’s passages all have the same label, the choice is random, and its mean is the null. On unseen "
-             "references, P − P₀ replaces P, because each context has its own reference set. The ordering is "
+        note="If a query’s passages all have the same label, the choice is random, and its mean is the null. With "
+             "unseen references, P − P₀ replaces P, because contexts have different reference sets. The ordering is "
              "descending.",
         limited=True,
     ),
@@ -99,8 +99,8 @@ OUTPUTS: tuple[Output, ...] = (
         "over a query's passages, with 95% intervals over queries; also Kendall's tau between retrievers' means, with "
         "an interval over retrievers.",
         "trust", "ragrelay.annexes.labels.trust_page:agreement_table",
-        note="The passages come from the top of the retrievers’ lists and aren’t a sample of the corpus. The interval "
-             "for τ between retrievers holds for these queries and for retrievers like these.",
+        note="The passages come from the top of the retrievers’ rankings and aren’t a sample of the corpus. The "
+             "interval for τ between retrievers applies to these queries and to retrievers like these.",
         limited=True,
     ),
     Table(
@@ -143,8 +143,8 @@ OUTPUTS: tuple[Output, ...] = (
         "Each source’s best measure against k (Figure 1 of Salemi and Zamani, SIGIR 2024)",
         "Correlation over queries between each source's best measure and the end-to-end answers' P and utility, "
         "against k, by dataset, retriever and generator, with 95% intervals.",
-        "As in the paper, each source is shown with one measure at every k: the one that correlates best with the "
-        "answers at the largest k. It is chosen on the same queries, which favours sources with many measures.",
+        "As in the paper, each source has one measure for all k: the measure that correlates best with the answers at "
+        "the largest k. It is chosen on the same queries, which favours sources with many measures.",
     ),
     Figure(
         "annotation_readers", ANNOTATIONS, "ragrelay.annexes.labels.paper_figures:readers_by_k",

@@ -29,7 +29,7 @@ from ragrelay.report.display.tables import (
 )
 
 BEST, HOLDS = "•", "★"
-COEFFICIENTS = {"kendall": "Kendall’s tau", "spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
+COEFFICIENTS = {"kendall": "Kendall’s τ", "spearman": "Spearman’s ρ", "pearson": "Pearson’s r"}
 CHOOSERS = {"quantity": "correlated with"}
 WORDS = COEFFICIENTS | QUANTITIES | PAPER_NAMES
 MEASURE = Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]])
@@ -122,7 +122,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
     title = (
         "correlation"
         if choices
-        else f"{COEFFICIENTS['kendall']} of {PAPER_NAMES[chosen['measure']]} and {QUANTITIES[chosen['quantity']]}"
+        else f"{COEFFICIENTS['kendall']} between {PAPER_NAMES[chosen['measure']]} and {QUANTITIES[chosen['quantity']]}"
     )
     panels = kept["panel"].unique(maintain_order=True).to_list()
     return charts.facetted(

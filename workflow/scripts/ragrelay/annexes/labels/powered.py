@@ -87,15 +87,15 @@ def _of_cell(cell: pl.DataFrame) -> Iterator[dict[str, object]]:
         sample, others = (used.filter(sampled=is_sampled).select(columns).to_numpy().T for is_sampled in (True, False))
         row = {"quantity": quantity, "n": sample.shape[1], "n_others": others.shape[1]}
         if min(row["n"], row["n_others"]) < QUERIES_AT_LEAST:
-            yield row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with people's labels, or without"}
+            yield row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with human labels, or without"}
         elif is_constant(sample[0]):
-            yield row | {"reason": "people's labels give the same for every query"}
+            yield row | {"reason": "human labels give every query the same value"}
         elif (few := different(sample[0])) < DIFFERENT_AT_LEAST and not (quantity == MEAN and _binary(sample[0])):
-            yield row | {"reason": f"people's labels give the same for all but {few} queries"}
+            yield row | {"reason": f"human labels give all but {few} queries the same value"}
         elif quantity == MEAN:
             yield row | _row(powered_mean(sample[0], sample[1], others[1]))
         elif any(is_constant(column) for column in (*sample, *others[1:])):
-            yield row | {"reason": "the same for every query"}
+            yield row | {"reason": "all queries have the same value"}
         else:
             yield row | _row(powered_correlation(*_pairs(sample, others)))
 

@@ -73,8 +73,8 @@ def _within(shown: AnnotationStudy) -> list[str]:
                    for row in descending if row["r"] is not None]  # fmt: skip
         undefined = [f"undefined for {row['source']} ({row['reason']})" for row in descending if row["r"] is None]
         sentences.append(
-            f"{where}: within queries, over {retrievers} retrievers, the correlation r between P and {measure} from a "
-            f"source’s labels is {listing([*defined, *undefined])}."
+            f"{where}: the within-query correlation r between P and {measure} computed from a source’s labels (over "
+            f"{retrievers} retrievers) is {listing([*defined, *undefined])}."
         )
     return sentences
 
@@ -106,12 +106,13 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
-        random = f"one drawn at random from all {count(of_p['n_retrievers'][0])}{f' (null: {null[0]})' if null else ''}"
+        random = f" (the null: {null[0]} always chooses at random)" if null else ""
         said = (
             f"{where}: for each query, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} according to a "
-            f"source’s labels is compared with {random}. Verdicts on mean P over up to "
-            f"{counted(max(of_p['n']), 'query', 'queries')}: {'; '.join(parts)}. {counted(kept, 'verdict')} "
-            f"{'is' if kept == 1 else 'are'} significant after Holm’s correction."
+            f"source’s labels is compared with a random choice from the {count(of_p['n_retrievers'][0])} retrievers’ "
+            f"contexts{random}. Verdicts on mean P over up to {counted(max(of_p['n']), 'query', 'queries')}: "
+            f"{'; '.join(parts)}. {counted(kept, 'verdict') if kept else 'No verdict'} "
+            f"{'are' if kept > 1 else 'is'} significant after Holm’s correction."
             + (f" Mean utility changes by {listing(of_utility)}." if of_utility else "")
         )
         sentences.append(with_remark(said, undone(of_p.to_dicts(), "source")))
@@ -138,7 +139,7 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
             for row in best.iter_rows(named=True)
         ]
         where = " · ".join(str(name) for name in key)
-        parts = [f"{where}: Kendall’s tau with {QUANTITIES[quantity]} is {listing(named)}"]
+        parts = [f"{where}: Kendall’s τ with {QUANTITIES[quantity]} is {listing(named)}"]
         if best.height > 1:
             compared += 1
             first, second = best["source"][:2]
@@ -161,17 +162,11 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
         sentences.append("; ".join(parts) + ".")
     if not compared:
         return sentences
-    followed, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
-    if significant:
-        counts = (
-            f"The source whose labels correlate best with {followed} has a significant lead over the runner-up in "
-            f"{count(len(significant))} of {columns}, after Holm’s correction: {listing(significant)}."
-        )
-    else:
-        counts = (
-            f"No lead is significant: in none of the {columns} do the best source’s labels correlate with {followed} "
-            "more strongly than the runner-up’s, after Holm’s correction."
-        )
+    where = f"{count(len(significant))} of {counted(compared, 'combination')} of dataset, generator and retriever"
+    counts = (
+        f"The source whose labels correlate best with {QUANTITIES[quantity]} has a significant lead over the runner-up "
+        f"(after Holm’s correction) in {where}{f': {listing(significant)}' if significant else ''}."
+    )
     return [counts, *sentences]
 
 

@@ -189,7 +189,7 @@ def _difference(
         return row | undecided | {"reason": reason}
     word, ahead = (ABOVE, measure) if lead.mean() > 0 else (BELOW, other)
     if p < ALPHA and answers[ahead] != relay.IT_IS:
-        return row | undecided | {"reason": f"{ahead} is ahead, without known relay"}
+        return row | undecided | {"reason": f"{ahead} is ahead, but relay is not demonstrated for it"}
     return row | {"verdict": word if p < 1 - level else UNDECIDED, "verdict_alone": word if p < ALPHA else UNDECIDED}
 
 

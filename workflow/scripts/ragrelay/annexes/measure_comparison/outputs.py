@@ -17,10 +17,10 @@ OUTPUTS: tuple[Output, ...] = (
         "measure_fit", MEASURES, f"{MODULE}.figures:fit_of_measures", ("measure_fit", "measure_pairs"), "measures",
         "correlation between differences in P and in each measure",
         "r of each retrieval measure with simultaneous intervals; a bar joins measures between which no difference is "
-        "known.",
-        "All intervals hold simultaneously at 95%. Hollow points are measures without known relay. A bar on the right "
-        "joins neighbouring measures between which no difference is known. Differences are paired, so one measure may "
-        "be ahead of another even if their intervals overlap.",
+        "shown.",
+        "All intervals hold simultaneously at 95%. A hollow point is a measure without demonstrated relay. A bar on "
+        "the right joins neighbouring measures between which no difference is shown. Differences are paired, so one "
+        "measure may be ahead of another even if their intervals overlap.",
     ),
     Table(
         "measure_fit", MEASURES, ("measure_fit",), "How closely each measure tracks answer quality", "", "measures",
@@ -28,14 +28,14 @@ OUTPUTS: tuple[Output, ...] = (
         note="r is the correlation between the differences in the measure and the differences in P between rankings; "
              "all intervals in a cell hold simultaneously at 95%. r² is the share of the differences in P that the "
              "measure explains on unseen queries. Tied: how often the measure is equal for two rankings with different "
-             "contexts; a coarser measure tracks P less closely for that reason alone.",
+             "contexts; more ties alone make a measure track P less closely.",
         limited=True,
     ),
     Table(
         "measure_pairs", MEASURES, ("measure_pairs",), "Differences between measures", "", "measures",
         f"{MODULE}.page_tables:pair_table", {},
         note="The difference is the first measure’s r² minus the second’s. All intervals and verdicts in a cell hold "
-             "simultaneously at 95%; p is for the pair alone.",
+             "simultaneously at 95%; p-values are for a single pair.",
         limited=True,
     ),
 )  # fmt: skip

@@ -47,20 +47,25 @@ def measure_sentences(study: MeasuresShown) -> list[str]:
 def _concluded(study: MeasuresShown, rows: list[Row]) -> tuple[str, str]:
     """Write the conclusion and its numbers."""
     if not rows:
-        return UNKNOWN, "no two rankings have answers and measures for the same queries"
+        return UNKNOWN, "there are no two rankings with answers and measures for the same queries"
     if few := [row for row in rows if row["verdict"] == TOO_FEW]:
         return "Too few queries to compare measures", few[0]["reason"]
     if most := names_of(rows, MOST_CLOSELY):
         return f"{most[0]} tracks answer quality most closely", _leads(study, rows, most[0])
     if all(row["verdict"] == WITHOUT_RELAY for row in rows):
-        return UNKNOWN, "no measure has known relay"
+        return UNKNOWN, "relay is not demonstrated for any measure"
     if study.declared:
         if closer := names_of(rows, CLOSER):
             track = "tracks" if len(closer) == 1 else "track"
             return f"{listing(list(closer))} {track} answer quality more closely than {study.declared}", ""
-        return f"No measure is known to track answer quality more closely than {study.declared}", ""
+        return f"No measure is shown to track answer quality more closely than {study.declared}", ""
     free = listing(list(names_of(rows, NOT_BEATEN)))
-    return UNKNOWN, f"no measure is known to be ahead of {free}" if free else "each measure with known relay is beaten"
+    return (
+        UNKNOWN,
+        f"no measure is shown to be ahead of {free}"
+        if free
+        else "every measure with demonstrated relay is beaten by another",
+    )
 
 
 def _leads(study: MeasuresShown, rows: list[Row], most: str) -> str:
@@ -71,14 +76,15 @@ def _leads(study: MeasuresShown, rows: list[Row], most: str) -> str:
              for row in study.pairs.to_dicts() if most in (row["measure"], row["against_measure"])]  # fmt: skip
     lead, other, p = min(leads)
     r = with_interval(own["r"], own["low"], own["high"])
-    over = f"its smallest lead in r² is {with_interval(lead, None, None)}, over {other} (p-value {p_value(p)})"
-    return f"r = {r}; {over}, and it leads in each of {counted(len(leads), 'comparison')} at 95%"
+    of_p = f"p = {p_value(p)}".replace("= <", "< ")
+    over = f"its smallest lead in r² is {with_interval(lead, None, None)}, over {other} ({of_p})"
+    return f"r = {r}; {over}, and it leads in each of {counted(len(leads), 'comparison')} at the 95% level"
 
 
 def _where(study: MeasuresShown, rows: list[Row]) -> str:
     cell = study.cell
-    where = f"{cell['ordering']} order, k = {cell['k']}, {cell['references']}"
-    return f"{where}: {counted(rows[0]['n'], 'query', 'queries')} whose contexts differ." if rows else ""
+    where = f"{cell['ordering']} order, k = {cell['k']}, {cell['references']} references"
+    return f"{where}: {counted(rows[0]['n'], 'query has', 'queries have')} contexts that differ." if rows else ""
 
 
 def _ahead(study: MeasuresShown) -> list[str]:
@@ -93,17 +99,19 @@ def _ahead(study: MeasuresShown) -> list[str]:
 
 
 def _without(rows: list[Row]) -> str:
-    """Name the measures without known relay, which can't be ahead of others."""
+    """Name the measures without demonstrated relay, which can't be ahead of others."""
     names = names_of(rows, WITHOUT_RELAY)
     reversed_ = [row["measure"] for row in rows if row["relay"] == relay.IT_IS_NOT]
-    said = f"Relay is not known for {listing(list(names))}" if names else ""
+    said = f"Relay is not demonstrated for {listing(list(names))}" if names else ""
     return f"{said}{f'; the slopes for {listing(reversed_)} are below zero' if reversed_ else ''}." if said else ""
 
 
 def _tied(rows: list[Row]) -> str:
     known = [row for row in rows if row["share_tied"] is not None and row["relay"] == relay.IT_IS]
     parts = [f"{share(row['share_tied'])} with {row['measure']}" for row in known]
-    return f"Pairs of different contexts with equal values of the measure: {listing(parts)}." if parts else ""
+    return (
+        f"Share of pairs of different contexts with the same value of the measure: {listing(parts)}." if parts else ""
+    )
 
 
 def _same_nuggets(study: MeasuresShown) -> str:
@@ -111,4 +119,4 @@ def _same_nuggets(study: MeasuresShown) -> str:
     if study.keys["scorer"] not in study.params["nuggets"] or not study.params["subtopics"]:
         return ""
     names = listing(study.params["subtopics"])
-    return f"If {study.keys['scorer']} and {names} count the same nuggets, they agree partly for that reason."
+    return f"If {study.keys['scorer']} and {names} count the same nuggets, that partly explains why they agree."

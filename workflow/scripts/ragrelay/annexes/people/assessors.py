@@ -98,7 +98,7 @@ def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, ob
     left_out = np.array([_without(values, unit, place != one) for one in range(clusters)])
     error = jackknife_error(left_out)
     if not np.isfinite(error) or not error > ROUNDING:
-        return {"value": value, "reason": "the same without any one query"}
+        return {"value": value, "reason": "leaving out any one query changes nothing"}
     reach = float(special.stdtrit(clusters - 1, 0.975)) * error
     return {"value": value, "low": value - reach, "high": min(value + reach, 1.0), "method": METHOD}
 
@@ -109,7 +109,7 @@ def _no_interval(answers: Array, values: Array, queries: int) -> str:
         return reason
     centred = values - values.mean()
     skewness = float((centred**3).mean() / (centred**2).mean() ** 1.5)
-    return "intervals fail where scores are so skewed" if abs(skewness) > MOST_SKEWED else ""
+    return "intervals aren't reliable for scores this skewed" if abs(skewness) > MOST_SKEWED else ""
 
 
 def _without(values: Array, unit: Numbers, kept: npt.NDArray[np.bool_]) -> float:
@@ -126,9 +126,9 @@ def _kappa(pair: pl.DataFrame) -> dict[str, object]:
         float(figure) for figure in cohens_kappa(tables_by_query(query, first, second, len(labels)), True, labels)
     )
     if not np.isfinite(value):
-        return {"reason": "both give every answer the same score"}
+        return {"reason": "both assessors give every answer the same score"}
     if reason := _no_interval(one, np.concatenate([one, other]), int(query.max()) + 1):
         return {"value": value, "reason": reason}
     if not np.isfinite(low) or low == high:
-        return {"value": value, "reason": "the same without any one query"}
+        return {"value": value, "reason": "leaving out any one query changes nothing"}
     return {"value": value, "low": low, "high": high, "method": METHOD}

@@ -153,7 +153,7 @@ def estimate(
     if any(not (known & cell).any() for cell in cells):
         return row | {"reason": "no human score in one of the cells"}
     if x is not None and any(is_constant(x[(known & cell).any(axis=1)]) for cell in cells):
-        return row | {"reason": "the measures differ by the same for every query"}
+        return row | {"reason": "the measures differ by the same amount for every query"}
     given = influences(answers, contrast, cluster, None if x is None else np.nan_to_num(x))
     row["alone"] = float(given.alone)
     if reason := too_few(values, row["n_queries"], LABELS_AT_LEAST if x is None else LABELS_OF_SLOPE):
@@ -166,7 +166,7 @@ def estimate(
     if not (given.of_people**2).sum() > 0:
         return row | {"reason": "people gave all answers of a cell the same score"}
     if not given.df + 1.0 >= EFFECTIVE_AT_LEAST:
-        return row | {"reason": f"the scores of fewer than {EFFECTIVE_AT_LEAST:g} queries or clusters decide"}
+        return row | {"reason": f"fewer than {EFFECTIVE_AT_LEAST:g} queries or clusters dominate the estimate"}
     found = powered(given)
     width, alone = (float(found.high - found.low), float(found.alone_high - found.alone_low))
     row |= {name: float(getattr(found, name)) for name in ESTIMATED}
@@ -179,7 +179,11 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} human scores in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
-    return f"fewer than {DIFFERENT_OF_CELL} scores in one of the cells differ from its most frequent" if alike else ""
+    return (
+        f"in one of the cells, fewer than {DIFFERENT_OF_CELL} scores differ from the most frequent score"
+        if alike
+        else ""
+    )
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
@@ -192,7 +196,7 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
         return ""
     shares = {name: of_cells / sum(counts.values()) for name, of_cells in counts.items()}
     name, (one, other) = max(shares.items(), key=lambda each: np.ptp(each[1]))
-    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the scores in the first and {other:.0%} in the second"
+    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the scores in the first cell, {other:.0%} in the second"
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "human scores") -> str:
@@ -203,7 +207,7 @@ def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str
     if len(values) < least:
         return f"fewer than {least} {what}"
     if queries < QUERIES_AT_LEAST:
-        return f"people's scores of fewer than {QUERIES_AT_LEAST} queries"
+        return f"human scores for fewer than {QUERIES_AT_LEAST} queries"
     if different(values) < DIFFERENT_AT_LEAST:
-        return f"fewer than {DIFFERENT_AT_LEAST} of people's scores differ from the most frequent"
+        return f"fewer than {DIFFERENT_AT_LEAST} human scores differ from the most frequent score"
     return ""

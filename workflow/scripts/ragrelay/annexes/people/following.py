@@ -125,13 +125,13 @@ def _columns(table: pl.DataFrame) -> tuple[Array, Array, npt.NDArray[np.intp]]:
 def _few(*columns: Array, queries: int) -> str:
     if reason := too_few(columns[0], queries):
         return reason
-    return "the scorer's scores are all the same" if any(map(is_constant, columns[1:])) else ""
+    return "the scorer's scores are all equal" if any(map(is_constant, columns[1:])) else ""
 
 
 def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
     """Correlate human scores ``x`` (n,) with a scorer's scores ``y``. ``quantity``: RHO or R; R has no interval."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
-        return {"reason": "too few scores, or all the same"}
+        return {"reason": "too few scores, or all scores are equal"}
     if quantity == R:
         return {"value": float(np.corrcoef(x, y)[0, 1]), "reason": NO_INTERVAL}
     row: dict[str, Any] = {"value": _rho(x, y)}
@@ -140,7 +140,7 @@ def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]
         return row | {"reason": reason}
     tested = fisher_jackknife(row["value"], without_each("spearman", x, y, cluster), effective_number(sizes) - 1.0)
     if tested.low is None:
-        return row | {"reason": "the same without any query"}
+        return row | {"reason": "leaving out any one query changes nothing"}
     return row | {"low": tested.low, "high": tested.high, "method": "jackknife over queries or clusters, Fisher's z"}
 
 
@@ -163,7 +163,7 @@ def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray
     row: dict[str, Any] = {"difference": values[0] - values[1]}
     error, df = jackknife_error(left_out), effective_number(sizes) - 1.0
     if not np.isfinite(error) or not error > ROUNDING:
-        return row | {"reason": "no difference without any query"}
+        return row | {"reason": "leaving out any one query changes nothing"}
     reach = float(special.stdtrit(df, 0.975)) * error
     return row | {
         "low": row["difference"] - reach, "high": row["difference"] + reach,
@@ -190,14 +190,14 @@ def _length_bias(table: pl.DataFrame) -> dict[str, object]:
 def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, object]:
     """Regress the scorer's scores minus the human scores, both standardised, on the variable ``of`` (n,)."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
-        return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
+        return {"reason": reason if not is_constant(of) else "all answers have the same value"}
     z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]
     y = z[0] - z[1]
     centred = of - of.mean()
     row: dict[str, Any] = {"value": float(centred @ y / (centred @ centred))}
     tested = clustered_slope(of, y, cluster)
     if tested.p_value is None or tested.df is None or tested.error is None:
-        return row | {"reason": "the same without any query"}
+        return row | {"reason": "leaving out any one query changes nothing"}
     reach = float(special.stdtrit(tested.df, 0.975)) * tested.error
     return row | {
         "low": row["value"] - reach, "high": row["value"] + reach, "p_value": tested.p_value,

@@ -40,8 +40,8 @@ def _elsewhere(study: PeopleStudy) -> str:
     parts = [f"{listing(pairs)} ({where})" for where, pairs in named.items()]
     more = [counted(len(rows) - MOST_NAMED, "other")] if len(rows) > MOST_NAMED else []
     return (
-        f"People scored every answer in {counted(len(rows), 'comparison')}: {listing([*parts, *more])}. These have "
-        f"no intervals here; the sections for the scorer {study.people} give them, computed over queries."
+        f"People scored every answer in {counted(len(rows), 'comparison')}: {listing([*parts, *more])}. The intervals "
+        f"aren’t shown here but in the sections for the scorer {study.people}, where they are computed over queries."
     )
 
 
@@ -58,7 +58,7 @@ def people_warnings(study: PeopleStudy) -> list[str]:
     return [
         f"In {counted(len(rows), 'comparison')} on {study.keys['dataset']}, {UNLIKE_ASSESSORS}. Example "
         f"({row['generator']}, k = {row['k']}, {_pair(row)}){row['reason'].removeprefix(UNLIKE_ASSESSORS)}. In the "
-        f"sections for the scorer {study.people}, these verdicts also reflect how strictly each person scores."
+        f"sections for the scorer {study.people}, verdicts on these comparisons also reflect each person’s strictness."
         for row in rows[:1]
     ]
 
@@ -82,7 +82,7 @@ def _followed(study: PeopleStudy) -> Conclusion:
         said = f"{best} correlates better with human scores than {listing(behind)} (over answers, ρ = {_interval(row)})"
     else:
         said = (
-            f"We do not know which scorer correlates best with human scores; {best} has the highest ρ, {_interval(row)}"
+            f"We do not know which scorer correlates best with human scores; ρ is highest for {best} ({_interval(row)})"
         )
     return Conclusion(*heading, said, facts=(_agreed(study, row),))
 
@@ -103,9 +103,9 @@ def _counts(study: PeopleStudy) -> Iterator[str]:
         f"{counted(n, 'answer')} to {counted(queries, 'query', 'queries')} were scored both by people "
         f"(scorer {study.people}) and by another scorer. The estimates are valid only if the answers that people "
         "scored were drawn at random or with known probabilities; choosing answers on which a scorer was unsure would "
-        "bias them. "
-        "Gains and differences here compare means over all scored answers. The sections for the scorer "
-        f"{study.people} pair answers by query instead, so values there differ if one answer of a pair has no score."
+        "bias the estimates. Gains and differences here compare means over all scored answers. The sections for the "
+        f"scorer {study.people} pair answers by query instead, so their values differ if one answer of a pair has no "
+        "score."
     )
 
 
@@ -140,15 +140,16 @@ def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
 def _estimate(row: Row) -> str:
     what = "slope" if row["quantity"] == SLOPE else "difference"
     where = f"{row['generator']}, k = {row['k']}, {row['ordering']} order, {_pair(row)}"
-    of = f"people scored {count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}"
+    some = "all" if row["n_scores"] == row["n_answers"] else f"{count(row['n_scores'])} of"
+    of = f"people scored {some} {counted(row['n_answers'], 'answer')}"
     if row["low"] is None:
         return f"{where}: no interval for the {what} ({row['reason']}; {of})."
     word = f"{row['verdict']}. The estimated difference in human scores"
     if row["quantity"] == SLOPE:
-        word = "for each 0.1 by which the first measure differs, the difference in human scores changes by"
+        word = "per 0.1 of difference in the first retrieval measure, the difference in human scores changes by"
     value = with_interval(row["value"], row["low"], row["high"])
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
-    helped = f"{value} with {row['scorer']} and " if row["weight"] else ""
+    helped = f"{value} with the help of {row['scorer']}, and " if row["weight"] else ""
     said = f"{word}{'' if row['quantity'] == SLOPE else ' is'} {helped}{alone} from human scores alone ({of})"
     return f"{where}: {said}. {_bought(row)}"
 
@@ -159,10 +160,10 @@ def _bought(row: Row) -> str:
     if not row["weight"]:
         return f"{row['scorer']} would not narrow the interval, so it is not used ({r})."
     if row["width"] >= WORTH:
-        return f"{row['scorer']} hardly narrows the human scores’ interval ({share(row['width'])} of its width; {r})."
+        return f"{row['scorer']} hardly narrows the interval (to {share(row['width'])} of its width; {r})."
     return (
-        f"{row['scorer']} narrows the human scores’ interval to {share(row['width'])} of its width ({r}); "
-        f"without {row['scorer']}, this would take {number(row['as_many'], 1)} times as many."
+        f"{row['scorer']} narrows the interval to {share(row['width'])} of its width ({r}); without {row['scorer']}, "
+        f"that would take {number(row['as_many'], 1)} times as many human scores."
     )
 
 
@@ -174,18 +175,19 @@ def _agreement(study: PeopleStudy) -> Iterator[str]:
         (ORDER_AP, "τ_AP with human scores"),
     ):
         rows = table.filter(quantity=quantity).to_dicts()
-        known = [f"{row['scorer']} {_interval(row)}" for row in rows if row["value"] is not None]
+        known = [f"{_interval(row)} for {row['scorer']}" for row in rows if row["value"] is not None]
         reasons = sorted({row["reason"] for row in rows if row["reason"]})
         if known:
             units = counted(max(row["n"] for row in rows), "answer" if quantity == RHO else "system")
             without = f" (no interval: {'; '.join(reasons)})" if reasons else ""
-            yield f"{words} over {units}: {', '.join(known)}{without}."
+            yield f"{words} over {units} is {listing(known)}{without}."
     for row in study["people_comparisons"].drop_nulls("p_value").to_dicts():
         if row["quantity"] != RHO:
             continue
+        difference = with_interval(row["difference"], row["low"], row["high"], 2)
         yield (
-            f"Difference in ρ over {counted(row['n'], 'answer')}, {row['scorer']} minus {row['against']}: "
-            f"{with_interval(row['difference'], row['low'], row['high'], 2)} (p-value {p_value(row['p_value'])})."
+            f"Over {counted(row['n'], 'answer')}, ρ for {row['scorer']} minus ρ for {row['against']} is {difference} "
+            f"({_p(row['p_value'])})."
         )
 
 
@@ -204,11 +206,15 @@ def _biases(study: PeopleStudy) -> Iterator[str]:
 def _assessors(study: PeopleStudy) -> Iterator[str]:
     for row in study["assessors"].filter(quantity="alpha").to_dicts():
         of = f"{counted(row['n'], 'answer')} that at least two people scored"
-        yield f"Krippendorff’s α over {of}: {_interval(row)}{_reason(row)}."
+        yield f"Krippendorff’s α over {of} is {_interval(row)}{_reason(row)}."
 
 
 def _interval(row: Row) -> str:
     return with_interval(row["value"], row["low"], row["high"], 2)
+
+
+def _p(value: float) -> str:
+    return f"p = {p_value(value)}".replace("= <", "< ")
 
 
 def _reason(row: Row) -> str:

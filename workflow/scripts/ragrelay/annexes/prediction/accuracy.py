@@ -96,14 +96,14 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, object]:
     """Compute how well ``x`` separates ``positive`` queries from the others (AUROC), with an interval and a p-value."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
-        return {"reason": "fewer than two queries with, or without, a gain"}
+        return {"reason": "fewer than two queries with a gain, or without one"}
     ours, theirs = x[positive], x[~positive]
     wins = (np.sign(ours[:, None] - theirs) + 1) / 2
     value = float(wins.mean())
     row: dict[str, object] = {"value": value, "p_value": float(stats.mannwhitneyu(ours, theirs).pvalue)}
     variance = wins.mean(axis=1).var(ddof=1) / m + wins.mean(axis=0).var(ddof=1) / n
     if not 0.0 < value < 1.0 or not variance > 0.0:
-        return row | {"reason": "no overlap, no sampling variance"}
+        return row | {"reason": "no overlap, so no sampling variance"}
     reach = float(special.stdtrit(m + n - 2, 0.975)) * np.sqrt(variance) / (value * (1.0 - value))
     low, high = (float(special.expit(special.logit(value) + side * reach)) for side in (-1, 1))
     return row | {"low": low, "high": high}
@@ -196,7 +196,7 @@ def rho_difference(x: Array, z: Array, y: Array) -> dict[str, object]:
     row |= {"rho": float(rho), "against_rho": float(against), "difference": float(rho - against)}
     error = bootstrap.jackknife_error(left_out[:, 0] - left_out[:, 1])
     if not error > ROUNDING:
-        return row | {"reason": "no difference without any query"}
+        return row | {"reason": "leaving out any one query changes nothing"}
     reach = float(special.stdtrit(row["n"] - 1, 0.975)) * error
     p_value = float(2.0 * special.stdtr(row["n"] - 1, -abs(row["difference"]) / error))
     return row | {"low": row["difference"] - reach, "high": row["difference"] + reach, "p_value": p_value}

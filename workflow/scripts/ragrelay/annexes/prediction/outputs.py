@@ -32,10 +32,10 @@ RESULT_TABLES = (
 PARTS = {
     "worth": Part(
         "Is a predictor worth using?",
-        "The table shows the predictor that correlates best with the target, and the best that equally many predictors "
-        "reach if the target is shuffled over queries. “Worth using” means p < 0.05 in this test, after Holm’s "
-        "correction over retrievers and k. Gain and utility contain P₀, so for them the test of P given P₀ must pass "
-        "as well; “not beyond P₀” means that it doesn’t.",
+        "For each cell, the table shows the predictor that correlates best with the target, and the mean of the best "
+        "correlation that the same number of predictors reach if the target is shuffled over queries. “Worth using” "
+        "means p < 0.05 in this test, after Holm’s correction over retrievers and k. Gain and utility contain P₀, so "
+        "their predictors must also pass the test of P given P₀; “not beyond P₀” means that they don’t.",
     ),
     "predictors": Part("Every predictor"),
     "ensembles": Part(
@@ -46,7 +46,7 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "prediction_best", PREDICTION, ("prediction_best",), "Each cell’s best predictor, and chance", "",
+        "prediction_best", PREDICTION, ("prediction_best",), "Each cell’s best predictor, compared with chance", "",
         "worth", f"{MODULE}.page_tables:best_table", {},
     ),
     Table(
@@ -54,11 +54,11 @@ OUTPUTS: tuple[Output, ...] = (
         ("prediction_correlation", "prediction_given_p0", "prediction_accuracy"),
         "Correlation between each predictor and its target over queries", "", "predictors",
         f"{MODULE}.page_tables:predictor_table", {},
-        note="ρ has 95% intervals and the p-value of a permutation test, before and after Holm’s correction over the "
-             "predictors. AUROC measures how well a predictor separates queries that the context helps from the others "
-             "(chance: 0.5); sMARE is the mean distance between ranks (chance: about 0.333). For both, a predictor’s "
-             "sign is reversed if lower values are better, or if certainty without a context leaves less to gain; for "
-             "ρ it isn’t.",
+        note="ρ is shown with 95% intervals and the p-values of a permutation test, before and after Holm’s correction "
+             "over the predictors. AUROC measures how well a predictor separates queries that the context helps from "
+             "other queries (chance: 0.5); sMARE is the mean distance between ranks (chance: about 0.333). For AUROC "
+             "and sMARE, a predictor’s sign is reversed if lower values predict a higher target (certainty without a "
+             "context, for example, leaves less to gain); for ρ, signs are unchanged.",
         limited=True,
     ),
     Table(
@@ -66,7 +66,7 @@ OUTPUTS: tuple[Output, ...] = (
         "ensembles", f"{MODULE}.page_tables:ensemble_table", {},
         note="“Before generation” uses only predictors available before the answer with context is generated. Except "
              "for gradient boosting, p and the interval come from repeating the complete cross-validation with the "
-             "target permuted. R² below 0 means worse than predicting the mean of the training queries. The table uses "
+             "target permuted. If R² is below 0, predicting the training queries’ mean would be better. The table uses "
              "the first reference set.",
     ),
     Table(
@@ -80,9 +80,9 @@ OUTPUTS: tuple[Output, ...] = (
         "prediction_curve", PREDICTION, f"{MODULE}.figures:selective_retrieval", ("prediction_curve",), "decisions",
         "Selective retrieval: mean P against the share of queries that use their context",
         "Mean P over all queries against the share of queries that use their context, at the largest k. Queries with "
-        "the best predictions use it first; the others count with P₀.",
-        "On the left no query uses its context, on the right all do. The oracle sorts queries by the gain itself; "
-        "chance is the line between both ends.",
+        "the best predictions use their context first; the other queries’ P is P₀.",
+        "At the left end, no query uses its context; at the right end, all do. The oracle sorts queries by actual "
+        "gain; chance is the straight line between the two ends.",
     ),
     Table(
         "prediction_policies", PREDICTION, ("prediction_policies",), "Regret of choices per query", "", "decisions",

@@ -24,7 +24,7 @@ def best_table(study: PredictedStudy) -> Table:
     """Build the table with each cell's best predictor and the chance level."""
     return table_of(
         study["prediction_best"], *OF_TARGET, name("verdict"), name("predictor"), numeric("ρ", "rho", number, 2),
-        numeric("best ρ by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),
+        numeric("best ρ by chance", "chance", number, 2), numeric("95% quantile", "chance_high", number, 2),
         numeric("p", "p_value", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("ρ given P₀", "given_p0", number, 2), numeric("p given P₀, Holm", "p_given_p0_holm", p_value), *SIZES,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from ragrelay.report.display.findings import Conclusion, Findings
 from ragrelay.report.display.numbers import count, counted, listing, number, p_value, with_interval
 
 TARGETS = {GAIN: "the context’s gain (P − P₀)", P: "answer quality (P)"}
-BEYOND = {GAIN: " and adds to what P₀ predicts", P: ""}
+BEYOND = {GAIN: " and adds to what P₀ alone predicts", P: ""}
 MOST_NAMED = 4
 
 
@@ -30,14 +30,10 @@ def _answer(studies: Sequence[PredictedStudy], target: str) -> Conclusion:
         return Conclusion(*asked, "We cannot tell: no predictor could be tested")
     worth = tested.filter(verdict=WORTH_USING)
     row = (worth if worth.height else tested).sort("rho", descending=True).row(0, named=True)
-    cells = counted(tested.height, "cell")
-    strong = (
-        f"A predictor is worth using in {count(worth.height)} of {cells}"
-        if worth.height
-        else f"No predictor is shown to be worth using in any of the {cells}"
-    )
-    strongest = f"the strongest is {_in_cell(row)}, with ρ = {number(row['rho'], 2)}"
-    return Conclusion(*asked, strong, f"{strongest} ({number(row['chance'], 2)} expected by chance)")
+    shown = "A predictor is" if worth.height else "No predictor is shown to be"
+    strong = f"{shown} worth using in {_of(worth.height, tested.height, 'cell')}"
+    by_chance = f"{number(row['chance'], 2)} expected by chance"
+    return Conclusion(*asked, strong, f"the strongest is {_in_cell(row)} (ρ = {number(row['rho'], 2)}; {by_chance})")
 
 
 def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
@@ -51,11 +47,11 @@ def prediction_sentences(study: PredictedStudy) -> Findings:
     lines = [_best(study, target) for target in TARGETS]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [
-        "Many predictors are compared, and they are related to one another, so one that correlates with P here may not "
-        "do so on other queries. Each regression is evaluated on queries that it was not fitted on.",
-        "The gain includes P₀ and therefore its noise over seeds. Predictors computed from the zero-shot answer, and "
-        "regressions on them, correlate with that noise even if contexts add nothing. For the gain, “worth using” "
-        "therefore also requires a correlation with P given P₀.",
+        "Many related predictors are compared, so a predictor that correlates with P here may not correlate with P on "
+        "other queries. Each regression is evaluated on queries that weren’t used to fit it.",
+        "The gain is P − P₀, so it contains P₀’s noise over seeds. Predictors computed from the zero-shot answer, and "
+        "regressions on these predictors, correlate with that noise even if contexts add nothing. For the gain, “worth "
+        "using” therefore also requires a correlation with P given P₀.",
         "Predictors computed from retrieval scores or dense vectors depend on the retriever, so their values can’t be "
         "compared between retrievers.",
     ]
@@ -77,26 +73,32 @@ def _worth(tested: pl.DataFrame, worth: pl.DataFrame, target: str) -> str:
     if worth.is_empty():
         row = tested.sort("rho", descending=True).row(0, named=True)
         return (
-            f"No predictor of {TARGETS[target]} is shown to be worth using in any of the "
-            f"{counted(tested.height, 'cell')} (retriever and k). The strongest is {_named(row)}."
+            f"No predictor of {TARGETS[target]} is shown to be worth using for "
+            f"{_of(0, tested.height, 'combination')} of retriever and k. The strongest is {_named(row)}."
         )
     named = "; ".join(_named(row) for row in worth.head(MOST_NAMED).iter_rows(named=True))
     more = f" The table lists {count(worth.height - MOST_NAMED)} more." if worth.height > MOST_NAMED else ""
     return (
-        f"In {count(worth.height)} of {counted(tested.height, 'cell')} (retriever and k), the best predictor of "
+        f"For {_of(worth.height, tested.height, 'combination')} of retriever and k, the best predictor of "
         f"{TARGETS[target]} is worth using{BEYOND[target]}: {named}.{more}"
     )
 
 
 def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
     row = by_p0.row(0, named=True)
+    holm = f"{_p(row['p_given_p0_holm'])} after Holm’s correction"
+    given = f", and with P given P₀ at ρ = {number(row['given_p0'], 2)} ({holm})" if row["given_p0"] is not None else ""
     return (
-        f"In {count(by_p0.height)} of {counted(tested.height, 'cell')}, the best predictor correlates with the gain "
-        "but is not shown to add anything to what P₀ predicts: it may predict the quality of the zero-shot answer, or "
-        f"that answer’s noise, rather than what the context adds. For example, {_in_cell(row)} has ρ = "
-        f"{number(row['rho'], 2)} with the gain and {number(row['given_p0'], 2)} with P given P₀ "
-        f"({_p(row['p_given_p0_holm'])} after Holm’s correction)."
+        f"In {_of(by_p0.height, tested.height, 'cell')}, the best predictor correlates with the gain but is not shown "
+        "to add anything to what P₀ alone predicts: it may predict the quality of the zero-shot answer, or that "
+        f"answer’s noise, rather than what the context adds. For example, {_in_cell(row)} correlates with the gain at "
+        f"ρ = {number(row['rho'], 2)}{given}."
     )
+
+
+def _of(some: int, total: int, noun: str) -> str:
+    which = {0: "any of the ", total: "all "}.get(some, f"{count(some)} of ")
+    return f"the only {noun}" if total == 1 else f"{which}{counted(total, noun)}"
 
 
 def _named(row: dict[str, Any]) -> str:
@@ -122,23 +124,24 @@ def _ensemble(study: PredictedStudy) -> str | None:
     )  # fmt: skip
     if rows.is_empty():
         return None
-    said = [
-        f"{with_interval(row['rho'], row['low'], row['high'], 2)} for {row['retriever']}"
-        for row in rows.iter_rows(named=True)
-    ]
+    said = [f"{_rho(row)} with {row['retriever']}" for row in rows.iter_rows(named=True)]
     by_p0 = [
         f"{row['retriever']} (ρ = {number(row['given_p0'], 2)} with P given P₀, {number(row['rho_with_p'], 2)} with P)"
         for row in rows.filter(verdict=NOT_BEYOND).iter_rows(named=True)
     ]
     beyond = (
-        f" For {listing(by_p0)}, the regression is not shown to add anything to what P₀ predicts. If the regression "
-        "decides where to use the context, any improvement may come only from noise in P₀ that other seeds don’t share."
+        f" With {listing(by_p0)}, the regression is not shown to add anything to what P₀ alone predicts. If it decides "
+        "which queries use their context, any improvement may come only from noise in P₀ that is specific to the seeds."
     )
     return (
-        "On held-out queries, the correlation ρ between the gain and its prediction (by a ridge regression on all "
-        f"predictors available before the answer with context is generated) is {listing(said)} (k = {study.k}). "
-        f"Predictors that are pure noise would give 0 or slightly less.{beyond if by_p0 else ''}"
+        "A ridge regression is trained to predict the gain from all predictors available before the answer with context "
+        f"is generated. At k = {study.k}, ρ between prediction and gain on held-out queries is {listing(said)}. "
+        f"Pure-noise predictors would give 0 or slightly less.{beyond if by_p0 else ''}"
     )
+
+
+def _rho(row: dict[str, Any]) -> str:
+    return with_interval(row["rho"], row["low"], row["high"], 2)
 
 
 def _transfer(study: PredictedStudy) -> str | None:
@@ -149,13 +152,11 @@ def _transfer(study: PredictedStudy) -> str | None:
     if rows.is_empty():
         return None
     said = [
-        f"{with_interval(row['rho'], row['low'], row['high'], 2)} for {row['retriever']} (trained "
-        f"on {row['trained_on']})"
-        for row in rows.iter_rows(named=True)
+        f"{_rho(row)} with {row['retriever']} (trained on {row['trained_on']})" for row in rows.iter_rows(named=True)
     ]
     return (
-        f"At k = {study.k}, with the same regression trained on another dataset’s queries, the correlation ρ is "
-        f"{listing(said)}. By chance alone, ρ would be about 0."
+        f"If the same regression is trained on another dataset’s queries, ρ at k = {study.k} is {listing(said)}. "
+        "By chance alone, ρ would be about 0."
     )
 
 
@@ -169,11 +170,11 @@ def _policy(study: PredictedStudy) -> str | None:
         regret = dict(part.select("policy", "regret").iter_rows())
         value = part.filter(policy="predicted").row(0, named=True)
         said.append(
-            f"{number(regret['predicted'])} with {retriever} ({number(regret['always'])} if it is always used and "
-            f"{number(regret['never'])} if it never is; difference in mean P from the better of these two policies: "
-            f"{with_interval(value['better_than_fixed'], value['fixed_low'], value['fixed_high'])})"
+            f"{number(regret['predicted'])} with {retriever} ({number(regret['always'])} if the context is always "
+            f"used, {number(regret['never'])} if it never is; compared with the better of these two policies, mean P "
+            f"changes by {with_interval(value['better_than_fixed'], value['fixed_low'], value['fixed_high'])})"
         )
     if not said:
         return None
-    chosen = f"If the context is used only where the predicted gain is above 0 (k = {study.k})"
-    return f"{chosen}, the regret (against the best choice for each query) is {listing(said)}."
+    chosen = f"If only queries with a predicted gain above 0 use their context (k = {study.k}), regret"
+    return f"{chosen} (the loss in mean P compared with the best choice for each query) is {listing(said)}."

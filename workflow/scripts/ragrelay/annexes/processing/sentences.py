@@ -69,14 +69,15 @@ def _changed(row: Row) -> str:
     if _unchanged(row):
         return f"{where}: the processor changed none of the {counted(row['n_contexts'], 'context')} from {row['of']}."
     changed, dropped = row["n_changed"], row["n_emptied"]
+    some = {0: "none of the", row["n_passages"]: "all"}.get(changed, f"{count(changed)} of the")
     passages = (
-        f"of the {counted(row['n_passages'], 'passage')} from {row['of']}, {count(changed)} {_are(changed)} shown with "
-        f"different text and {count(dropped)} {_are(dropped)} dropped"
+        f"{some} {counted(row['n_passages'], 'passage')} from {row['of']} {_are(changed)} shown with different text, "
+        f"and {count(dropped) if dropped else 'none'} {_are(dropped)} dropped"
     )
     same, emptied, moved = row["n_contexts_same"], row["n_contexts_emptied"], row.get("n_reordered")
     contexts = [
         f"{count(same)} {_are(same)} unchanged" if same else "",
-        f"{count(emptied)} {_are(emptied)} empty, which gives the zero-shot prompt" if emptied else "",
+        f"{count(emptied)} {_are(emptied)} empty (giving the zero-shot prompt)" if emptied else "",
         f"{count(moved)} {_are(moved)} in a different order" if moved else "",
     ]
     told = listing([text for text in contexts if text])

@@ -39,11 +39,11 @@ def _equality(part: Row) -> str:
     again = f"{counted(n, 'regenerated answer')}{_drawn(n, part['n_stored'])}"
     if equal == n:
         return (
-            f"all {again} are bit-identical to the stored ones: texts, finish reasons and token counts match. Their P "
-            "changes by exactly 0."
+            f"all {again} are bit-identical to the stored ones: texts, finish reasons and token counts match, so P is "
+            "unchanged."
         )
     texts = "" if part["median_until"] is None else (
-        f" Texts that differ do so after {part['median_until']:g} {part['unit']} (median).")  # fmt: skip
+        f" Differing texts first differ after a median of {part['median_until']:g} {part['unit']}.")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
     return f"{count(equal)} of {again} are bit-identical to the stored ones ({interval}).{texts}{_second_making(part)}"
 
@@ -59,7 +59,7 @@ def _second_making(part: Row) -> str:
     changed = part["n"] - part["n_equal_here"]
     of = f"{count(changed)} of the {count(part['n'])} answers" if changed else "none of the answers"
     who = "by the endpoint" if _served(part["now"]) else "on this machine"
-    return f" When regenerated once more {who}, in two halves, {of} differed."
+    return f" A second regeneration {who}, in two halves, changed {of}."
 
 
 def _change(row: Row) -> str:
@@ -71,7 +71,7 @@ def _change(row: Row) -> str:
     )
     change = with_interval(row["mean_difference"], row["low"], row["high"])
     over = counted(row["n_queries"], "query", "queries")
-    mean = "mean P does not change" if row["mean_difference"] == 0 else f"mean P changes by {change} over {over}"
+    mean = "mean P did not change" if row["mean_difference"] == 0 else f"mean P changed by {change} over {over}"
     word = f" ({row['verdict']})" if row["verdict"] else ""
     lost = (
         f" {counted(row['n_unpaired'], 'answer has', 'answers have')} only one of the two scores."
@@ -84,9 +84,9 @@ def _change(row: Row) -> str:
 def _makers(part: Row) -> str:
     then, now = part["then"], part["now"]
     day = now["first_made"].partition("T")[0]
-    on = ", software and processor unknown" if _served(now) else f" (processor {now['processor']})"
+    on = "; its software and processor are unknown" if _served(now) else f" (processor: {now['processor']})"
     differ = _settings(then["settings"], now["settings"])
-    return f"Stored answers: {_engines(then)}. Regenerated on {day} with {_engines(now)}{on}.{differ}"
+    return f"Stored answers: from {_engines(then)}. Regenerated on {day} with {_engines(now)}{on}.{differ}"
 
 
 def _engines(made: Mapping[str, Any]) -> str:
@@ -106,11 +106,11 @@ def _served(made: Mapping[str, Any]) -> bool:
 def _settings(then: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]) -> str:
     """Name the settings that differ, if there are any."""
     differ = [
-        f"{name.replace('_', ' ')} {' or '.join(then[name])}, now {' or '.join(now[name])}"
+        f"{name.replace('_', ' ')} (was {' or '.join(then[name])}, now {' or '.join(now[name])})"
         for name in then
         if name in now and set(then[name]) != set(now[name])
     ]
-    return f" Settings that differ: {'; '.join(differ)}." if differ else ""
+    return f" Settings that changed: {listing(differ)}." if differ else ""
 
 
 def lines(record: Record, page: str) -> Sequence[str]:

@@ -131,10 +131,12 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, ob
         if n < QUERIES_AT_LEAST:
             return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
         lost = n - int(np.isfinite(left_out).sum())
-        return {"reason": f"without one query, measure or utility of a cell is constant: true of {lost} of {n} queries"}
+        return {
+            "reason": f"for {lost} of {n} queries, leaving out the query makes a cell's measure or utility constant"
+        }
     error = bootstrap.jackknife_error(left_out)
     if not error > coefficients.ROUNDING:
-        return {"reason": "no difference without any query"}
+        return {"reason": "leaving out any one query changes nothing"}
     freedom = degrees_of_freedom(left_out)
     reach = float(special.stdtrit(freedom, 0.975)) * error
     p_value = float(2.0 * special.stdtr(freedom, -abs(estimate) / error))

@@ -94,7 +94,7 @@ def _closeness(cells: pl.DataFrame) -> dict[str, object]:
         row[f"n_{name}"] = known.height
         row[f"n_{name}_agree"] = known.filter(pl.col(column) == pl.col(f"published_{column}")).height
     if cells.height < CELLS_AT_LEAST or cells["value"].n_unique() == 1 or cells["published"].n_unique() == 1:
-        return row | {"reason": f"fewer than {CELLS_AT_LEAST} cells, or all alike"}
+        return row | {"reason": f"fewer than {CELLS_AT_LEAST} cells, or all values are equal"}
     return row | {
         "kendall": float(stats.kendalltau(ours, theirs).statistic),
         "spearman": float(stats.spearmanr(ours, theirs).statistic),

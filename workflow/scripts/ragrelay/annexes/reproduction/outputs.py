@@ -56,14 +56,14 @@ OUTPUTS: tuple[Output, ...] = (
         "reproduction", REPRODUCTION, ("reproduced_cells",), "Each cell compared with its published value",
         "Mean utility of each cell and the published value, as a LaTeX table.",
         "utility", f"{MODULE}.tables:reproduced_cell_table", {"tex": "ragrelay.annexes.reproduction.latex:cells_latex"},
-        note="Inside: the published value lies in our 95% interval. † marks a difference from the reference retriever. "
-             "‡, shown at ascending, marks a difference between ascending and descending order.",
+        note="Inside: the published value lies in our 95% interval. † marks a difference from the reference retriever; "
+             "‡, in rows with ascending order, marks a difference between ascending and descending order.",
     ),
     Table(
         "reproduced_labels", REPRODUCTION, ("reproduced_labels",),
         "Correlations between each source’s measures and P, compared with the published correlations", "", "labels",
         f"{MODULE}.tables:label_table", {},
-        note="Ours are at the study’s largest k; the published ones used 50 passages and Fusion-in-Decoder.",
+        note="Our correlations are at the study’s largest k, the published ones for 50 passages and Fusion-in-Decoder.",
     ),
     Table(
         "reproduced_label_cost", REPRODUCTION, ("reproduced_label_cost",),

@@ -41,7 +41,7 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]
         ranked = "" if tau is None else f" Kendall’s τ between our cells and the published ones is {number(tau, 2)}."
-        of_intervals = f"{count(row['n_inside'])} of {count(row['n_with_interval'])}"
+        of_intervals = f"{count(row['n_inside'])} of {counted(row['n_with_interval'], 'cell')} with an interval"
         sentences.append(
             f"{row['dataset']} · {row['generator']} · {row['scorer']}: this study covers {count(row['n'])} of "
             f"the {counted(row['n_published'], 'published cell')}. The published value lies in our interval for "
@@ -50,10 +50,9 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
     for name, what in (("reproduced_labels", "correlation"), ("reproduced_claims", "mean ACU")):
         inside = study[name]["inside"].drop_nulls().to_list() if name in study.tables else []
         if inside:
-            sentences.append(
-                f"For {count(sum(inside))} of {counted(len(inside), what, f'{what}s')} with a 95% interval in this "
-                "study, the published value lies in that interval."
-            )
+            which = f"the only {what}" if len(inside) == 1 else f"{count(sum(inside))} of {count(len(inside))} {what}s"
+            lies = "does not lie" if inside == [False] else "lies"
+            sentences.append(f"The published value {lies} in our 95% interval for {which} with an interval.")
     if "reproduced_findings" in study.tables:
         verdicts = study["reproduced_findings"].group_by("finding", maintain_order=True).agg("verdict")
         parts = [

@@ -83,7 +83,7 @@ def _by_round(study: RoundsShown) -> str:
         for row in rows
         if row["round"] > 1
     ]
-    return f"Mean P with {reference}’s lists: {listing(means)}.{''.join(turns)}"
+    return f"With {reference}’s lists, mean P is {listing(means)}.{''.join(turns)}"
 
 
 def _round(row: Row) -> str:
@@ -100,7 +100,7 @@ def _lists(study: RoundsShown) -> list[str]:
             )
             said.setdefault(row["round"], []).append(told)
     return [
-        f"Passages found in round {number_} that are repeated, or near copies of earlier ones: {listing(parts)}."
+        f"Share of passages found in round {number_} that repeat or nearly copy earlier passages: {listing(parts)}."
         for number_, parts in said.items()
     ]
 

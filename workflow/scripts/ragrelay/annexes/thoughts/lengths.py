@@ -179,7 +179,7 @@ def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[st
         most = None if budget is None else max(budget, tokens.max())
         return row | _interval(mean_tests.cautious(tokens, cluster), cluster, 0.0, most)
     equal = len(tokens) >= QUERIES_AT_LEAST and is_constant(tokens)
-    return row | {"reason": "all queries have as many tokens" if equal else untestable(tokens, cluster)}
+    return row | {"reason": "all queries have the same number of tokens" if equal else untestable(tokens, cluster)}
 
 
 def compared(tokens: Array, other: Array, cluster: Indexes | None, budget: int | None) -> dict[str, Any]:

@@ -21,13 +21,13 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean tokens per thought against k, with a line per retriever and a panel per ordering. Bars are 95% intervals "
         "over queries; the dotted line is for thoughts without context.",
         "There is a panel per ordering. Bars and the shaded band are 95% intervals over queries; the dotted line is "
-        "for thoughts without context. Thoughts that were cut or didn’t end count with the length they reached.",
+        "for thoughts without context. Thoughts that were cut or didn’t end are included at the length they reached.",
     ),
     Table(
         "thought_differences", THOUGHTS, ("thought_differences",),
         "Thought tokens compared with no context and between retrievers", "", "thoughts",
         f"{MODULE}.page_tables:difference_table", {},
-        note="Tests are paired by query. Verdicts follow from the 95% interval, uncorrected; Holm’s correction is over "
+        note="Tests are paired by query. Verdicts follow from the uncorrected 95% interval; Holm’s correction covers "
              "all cells with the same comparison.",
         limited=True,
     ),

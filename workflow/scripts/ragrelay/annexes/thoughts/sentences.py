@@ -21,7 +21,8 @@ MANY = 0.1
 WHOLE_FROM = 100
 """Values of at least this many tokens are written without decimals."""
 BY_VERDICT = {
-    MORE: "more with {}", FEWER: "fewer with {}", UNDECIDED: "undecided with {}", TOO_FEW: "too few queries with {}",
+    MORE: "longer with {}", FEWER: "shorter with {}", UNDECIDED: "undecided with {}",
+    TOO_FEW: "too few queries with {}",
 }  # fmt: skip
 
 
@@ -40,13 +41,12 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
     key = ("retriever", "ordering", "k", "against_retriever")
     facts = tuple(TableRow(RESULT_TABLES[1], study.keys, row, key) for row in rows)
     if named[MORE] or named[FEWER]:
-        said = [f"{word} with {listing(named[word])}" for word in (MORE, FEWER) if named[word]]
+        said = [BY_VERDICT[word].format(listing(named[word])) for word in (MORE, FEWER) if named[word]]
         left = [f"; {BY_VERDICT[word].format(listing(named[word]))}" for word in (UNDECIDED, TOO_FEW) if named[word]]
-        said[0] = said[0].replace(" ", " tokens ", 1)
-        strong = f"{generator}’s thoughts have {' and '.join(said)} {than}{''.join(left)}"
+        strong = f"{generator}’s thoughts are {' and '.join(said)} {than}{''.join(left)}"
         return Conclusion(*heading, strong, remark=_remark(rows), facts=facts)
     compared = f" with {listing([row['retriever'] for row in rows])}" if rows else ""
-    strong = f"We do not know whether {generator} has longer or shorter thoughts{compared} {than}"
+    strong = f"We do not know whether {generator}’s thoughts are longer or shorter{compared} {than}"
     return Conclusion(*heading, strong, facts=facts)
 
 
@@ -63,9 +63,10 @@ def thought_warnings(study: ThoughtStudy) -> list[str]:
     if censored is None or censored <= MANY:
         return []
     cut, thoughts = rows.select(CENSORED.sum().alias("cut"), THOUGHTS.sum().alias("thoughts")).row(0)
+    some = "all" if cut == thoughts else f"{share(censored)} ({count(cut)})"
     return [
-        f"On {study.keys['dataset']}, {count(cut)} of {study.keys['generator']}’s {count(thoughts)} thoughts were cut "
-        f"at the budget or did not end ({share(censored)})"
+        f"On {study.keys['dataset']}, {some} of {study.keys['generator']}’s {count(thoughts)} thoughts were cut at the "
+        "budget or did not end"
         f"{'' if _no_lengths(study) else ', so mean thought lengths are lower bounds'}."
     ]
 
@@ -74,8 +75,8 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     """State the first cells' differences from ``against`` by verdict, then count the verdicts over all cells."""
     rows = [row for row in _lead(study, against) if row["n"]]
     if not rows:
-        both = "with and without a context" if against == ZEROSHOT else f"{_of(study, against)} and another retriever"
-        return [f"No query has thoughts of known length both {both} ({_where(study)})."]
+        both = "with and without" if against == ZEROSHOT else f"{_of(study, against)} and with another retriever’s"
+        return [f"No query has thoughts of known length both {both} context ({_where(study)})."]
     parts = []
     reasons = [row["reason"] for row in rows if row["reason"] and row["p_verdict"] is None]
     untested = {reason: f"no test ({reason}) with {{}}" for reason in reasons}
@@ -87,8 +88,8 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     [base] = study["thoughts"].filter(**here).to_dicts()
     said = (
         f"{_where(study)}: {_of(study, against)}, thoughts average {_tokens(base['mean_tokens'])} tokens"
-        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean difference from these thoughts, in "
-        f"tokens (up to {counted(most, 'query', 'queries')}): {'; '.join(parts)}."
+        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean differences from these "
+        f"thoughts, in tokens (up to {counted(most, 'query', 'queries')}): {'; '.join(parts)}."
     )
     return [with_remark(said, _remark(rows)), *_counts(study, against)]
 
@@ -103,11 +104,11 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
     baseline = "no context" if against == ZEROSHOT else _of(study, against).removeprefix("with ")
     few = f" and {count(by_word[TOO_FEW].height)} have too few queries" if by_word[TOO_FEW].height else ""
     return [
-        f"Compared with {baseline}, thoughts have more tokens in {count(by_word[MORE].height)} of "
-        f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; "
-        f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts have more tokens in "
-        f"{count(kept[MORE])} and fewer in {count(kept[FEWER])}. Without the correction, if the context made no "
-        f"difference, chance alone would give one in {about(tested.height * ALPHA)} of these cells on average."
+        f"Compared with {baseline}, thoughts are longer in {count(by_word[MORE].height)} of "
+        f"{counted(tested.height, 'cell')} and shorter in {count(by_word[FEWER].height)}; "
+        f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts are longer in "
+        f"{count(kept[MORE])} and shorter in {count(kept[FEWER])}. Without the correction, if the context made no "
+        f"difference, chance alone would give a verdict in {about(tested.height * ALPHA)} of these cells on average."
     ]
 
 
@@ -119,8 +120,8 @@ def _censored(study: ThoughtStudy) -> list[str]:
     if not cut + unfinished:
         return []
     return [
-        f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
-        f"({share((cut + unfinished) / thoughts)})."
+        f"{counted(cut, 'thought was', 'thoughts were')} cut at the budget and {count(unfinished)} did not end "
+        f"(together {share((cut + unfinished) / thoughts)} of {counted(thoughts, 'thought')})."
         + ("" if _no_lengths(study) else " Only their generated tokens are counted, so means are "
                                          "lower bounds and differences may be too small or too large.")
     ]  # fmt: skip
