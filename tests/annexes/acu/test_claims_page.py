@@ -71,7 +71,7 @@ def test_a_judge_of_evidence_that_says_something_else(tmp_path: Path) -> None:
         texts.append([text for text in said if "external source" in text])
     assert texts[0] == []
     assert "For 5 of 20 texts, it gave Yes and No together less than half" in texts[1][0] and "0.70)" in texts[1][0]
-    assert "for 20 of 20 texts" in texts[2][0] and "0.10)" in texts[2][0]
+    assert "For 20 of 20 texts" in texts[2][0] and "0.10)" in texts[2][0]
     other = replace(study, judged={"others": judged_counts(path)})
     assert not any("external source" in text for text in claim_sentences(other, other.units[0]).limits)
 

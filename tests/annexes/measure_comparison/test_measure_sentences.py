@@ -72,7 +72,7 @@ def test_further_sentences() -> None:
     tied = next(text for text in told if text.startswith("Share of pairs of"))
     assert (
         tied
-        == "Share of pairs of different contexts with the same value of the measure: 0% with close and 49% with coarse."
+        == "Share of pairs of different contexts with equal values of the measure: 0% with close and 49% with coarse."
     )
     assert "If f1 and StRecall count the same nuggets, that partly explains why they agree." in told
     assert not [text for text in measure_sentences(shown(made(n=100))) if "nuggets" in text]

@@ -151,7 +151,7 @@ def test_each_cell_needs_scores_of_its_own() -> None:
         return estimate(PartlyScored(known, people + random.normal(size=people.shape), np.ones((90, 2))), GAIN, cluster)
 
     few = "fewer than 20 human scores in one of the cells"
-    alike = "in one of the cells, fewer than 3 scores differ from the most frequent score"
+    alike = "in one cell, fewer than 3 scores differ from the most frequent score"
     assert [scored(*sizes).get("reason") for sizes in ((6, 34), (34, 6), (19, 60), (20, 20))] == [few, few, few, None]
     assert [scored(30, 30, rare).get("reason") for rare in (2, 3)] == [alike, None]
     assert "low" not in scored(6, 34) and "alone" in scored(6, 34)

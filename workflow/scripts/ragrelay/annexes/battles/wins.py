@@ -259,9 +259,8 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
             row |= {"verdict": UNDECIDED, "reason": reason}
         if row["verdict"] in (WINS, LOSES):
             needed = [name for name, part in parts(fight, cell, pair) if part["verdict"] != row["verdict"]]
-            row |= (
-                {"verdict": UNDECIDED, "reason": f"the verdict changes without {' or '.join(needed)}"} if needed else {}
-            )
+            reason = f"the verdict changes without {' or '.join(needed)}"
+            row |= {"verdict": UNDECIDED, "reason": reason} if needed else {}
         if cell != fight.primary or pair[1] != fight.opponent:
             row["verdict"] = None
         named = dict(zip((*IN_CELL, "retriever", "against"), (*cell, *pair), strict=True))

@@ -28,11 +28,7 @@ def effect_table(study: EffectStudy, most_rows: int | None = None) -> Table:
 
 
 def _remark(row: Row) -> str:
-    moved = (
-        "one more query could move the slope’s interval by more than half its width"
-        if row["slope_stands"] is False
-        else ""
-    )
+    moved = "one more query could move the slope’s interval considerably" if row["slope_stands"] is False else ""
     relay = f"relay: {row['relay_reason']}" if row["relay_reason"] else ""
     return "; ".join(filter(None, [REMARK.text(row), moved, relay]))
 

@@ -60,12 +60,8 @@ def _concluded(study: MeasuresShown, rows: list[Row]) -> tuple[str, str]:
             return f"{listing(list(closer))} {track} answer quality more closely than {study.declared}", ""
         return f"No measure is shown to track answer quality more closely than {study.declared}", ""
     free = listing(list(names_of(rows, NOT_BEATEN)))
-    return (
-        UNKNOWN,
-        f"no measure is shown to be ahead of {free}"
-        if free
-        else "every measure with demonstrated relay is beaten by another",
-    )
+    beaten = "every measure with demonstrated relay is beaten by another"
+    return UNKNOWN, f"no measure is shown to be ahead of {free}" if free else beaten
 
 
 def _leads(study: MeasuresShown, rows: list[Row], most: str) -> str:
@@ -109,9 +105,7 @@ def _without(rows: list[Row]) -> str:
 def _tied(rows: list[Row]) -> str:
     known = [row for row in rows if row["share_tied"] is not None and row["relay"] == relay.IT_IS]
     parts = [f"{share(row['share_tied'])} with {row['measure']}" for row in known]
-    return (
-        f"Share of pairs of different contexts with the same value of the measure: {listing(parts)}." if parts else ""
-    )
+    return f"Share of pairs of different contexts with equal values of the measure: {listing(parts)}." if parts else ""
 
 
 def _same_nuggets(study: MeasuresShown) -> str:

@@ -179,11 +179,7 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} human scores in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
-    return (
-        f"in one of the cells, fewer than {DIFFERENT_OF_CELL} scores differ from the most frequent score"
-        if alike
-        else ""
-    )
+    return f"in one cell, fewer than {DIFFERENT_OF_CELL} scores differ from the most frequent score" if alike else ""
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:

@@ -185,10 +185,9 @@ def _agreement(study: PeopleStudy) -> Iterator[str]:
         if row["quantity"] != RHO:
             continue
         difference = with_interval(row["difference"], row["low"], row["high"], 2)
-        yield (
-            f"Over {counted(row['n'], 'answer')}, ρ for {row['scorer']} minus ρ for {row['against']} is {difference} "
-            f"({_p(row['p_value'])})."
-        )
+        p = f"p = {p_value(row['p_value'])}".replace("= <", "< ")
+        minus = f"ρ for {row['scorer']} minus ρ for {row['against']}"
+        yield f"Over {counted(row['n'], 'answer')}, {minus} is {difference} ({p})."
 
 
 def _biases(study: PeopleStudy) -> Iterator[str]:
@@ -211,10 +210,6 @@ def _assessors(study: PeopleStudy) -> Iterator[str]:
 
 def _interval(row: Row) -> str:
     return with_interval(row["value"], row["low"], row["high"], 2)
-
-
-def _p(value: float) -> str:
-    return f"p = {p_value(value)}".replace("= <", "< ")
 
 
 def _reason(row: Row) -> str:

@@ -134,9 +134,9 @@ def _ensemble(study: PredictedStudy) -> str | None:
         "which queries use their context, any improvement may come only from noise in P₀ that is specific to the seeds."
     )
     return (
-        "A ridge regression is trained to predict the gain from all predictors available before the answer with context "
-        f"is generated. At k = {study.k}, ρ between prediction and gain on held-out queries is {listing(said)}. "
-        f"Pure-noise predictors would give 0 or slightly less.{beyond if by_p0 else ''}"
+        "A ridge regression is trained to predict the gain from all predictors available before the answer with "
+        f"context is generated. At k = {study.k}, ρ between prediction and gain on held-out queries is "
+        f"{listing(said)}. Pure-noise predictors would give 0 or slightly less.{beyond if by_p0 else ''}"
     )
 
 

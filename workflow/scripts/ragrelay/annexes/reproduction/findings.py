@@ -131,9 +131,7 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, ob
         if n < QUERIES_AT_LEAST:
             return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
         lost = n - int(np.isfinite(left_out).sum())
-        return {
-            "reason": f"for {lost} of {n} queries, leaving out the query makes a cell's measure or utility constant"
-        }
+        return {"reason": f"leaving out one query makes a cell's measure or utility constant ({lost} of {n} queries)"}
     error = bootstrap.jackknife_error(left_out)
     if not error > coefficients.ROUNDING:
         return {"reason": "leaving out any one query changes nothing"}
