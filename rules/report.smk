@@ -47,7 +47,7 @@ rule gather_provenance:
 
 
 rule pool_samples:
-    """Average the results on retriever differences and relay over all generators and datasets."""
+    """Average retriever differences and relay over all generators and datasets."""
     input:
         utility=files.utility.each(study.sections_with_parts),
         retrieval=study.grid_paths(files.measures),

@@ -24,19 +24,18 @@ HEAD = """# Results: every file and column
 Paths are relative to `results/<study>/`. Names in braces are wildcards; `{a|b}` means `a` or `b`.
 [Methods](../methods.md) explains the numbers.
 
-**Columns.** The first columns of each analysis table name the table's dataset, generator and scorer, so you
-can concatenate several tables with one line of Python:
+**Columns.** The first columns of each analysis table name the table's dataset, generator and scorer, so you can
+concatenate several tables with one line of Python:
 `pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit
-contains names, texts, booleans or plain numbers. The unit “the scorer's” is the unit of the scorer's P, which is a
-score from 0 to 1 for the scorers that come with ragrelay, except `length`. Each file's columns are listed in order.
-Some columns that appear in several files are described only in [the table at the
-end](#columns-in-several-files).
+contains names, texts, booleans or plain numbers. Values in the unit “the scorer's” are on the scale of the scorer's
+P, which is 0 to 1 for all scorers that come with ragrelay except `length`. Columns are listed in file order. Some
+columns that appear in several files are described only in [the table at the end](#columns-in-several-files).
 
-**CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, ragrelay puts an
-apostrophe before a text that begins with `=`, `+`, `-`, `@` or a tab and isn't a number, because a spreadsheet program
-would treat such a text as a formula. Parquet files contain the unchanged text.
+**CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, a text that begins with
+`=`, `+`, `-`, `@` or a tab and isn't a number gets a leading apostrophe, because a spreadsheet program would otherwise
+treat the text as a formula. Parquet files contain the unchanged text.
 
-“Shown in” lists the report's figures and tables that are made from a file. To find the code that reads the file, see
+“Shown in” names the figures and tables in the report that use the file. To find the code that reads the file, see
 [Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it).
 
 <!-- Written from the declarations in the code by `make docs`. -->

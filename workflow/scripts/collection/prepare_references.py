@@ -1,4 +1,4 @@
-"""Prepare a dataset's references, which are the passages judged at or above the lowest grade."""
+"""Prepare a dataset's references, which are the passages judged at or above the lowest reference grade."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json, write_parquet

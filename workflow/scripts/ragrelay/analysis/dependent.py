@@ -41,9 +41,9 @@ TABLE = {
     "comparison": text("property in which the compared cells differ: the retriever (`retrievers`), the ordering "
         "(`orderings`) or k (`trend over k`)"),
     **CONTEXT_COLUMNS,
-    "against_retriever": text("name of the retriever in the cell with which this row's cell is compared"),
-    "against_ordering": text("ordering in the cell with which this row's cell is compared"),
-    "against_k": integer("k in the cell compared with this row's cell; for a trend, the smallest k", "passages"),
+    "against_retriever": text("name of the retriever in the other cell of the comparison"),
+    "against_ordering": text("ordering in the other cell of the comparison"),
+    "against_k": integer("k in the other cell of the comparison; for a trend, the smallest k", "passages"),
     "references": REFERENCES,
     "measure": text("name of the retrieval measure, which is computed at k"),
     "coefficient": text("correlation coefficient; always `pearson`"),

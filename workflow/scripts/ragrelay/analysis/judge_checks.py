@@ -31,7 +31,7 @@ TABLE = {
     "p_value": number("uncorrected two-sided p-value for the null hypothesis that the mean change is 0; empty for "
                       "`length`"),
     "n": integer("number of answers or passages that were checked", "answers or passages"),
-    "n_queries": integer("number of queries to which the checked answers or passages belong", "queries"),
+    "n_queries": integer("number of queries that have a checked answer or passage", "queries"),
     "mean_score": number("mean score before the change", "the scorer's"),
     "mean_words": number("mean number of words before the change", "words"),
     "judgements": integer("number of questions that the judge was asked about the checked answers or "

@@ -42,7 +42,7 @@ AGREEMENT = {
     "other_judge": text("name of the pair's second judge"),
     "references": text("name of the primary comparison's reference set"),
     "n": integer("number of answers that both judges scored", "answers"),
-    "n_queries": integer("number of queries to which the answers scored by both judges belong", "queries"),
+    "n_queries": integer("number of queries that have an answer scored by both judges", "queries"),
     "kappa": number(f"Cohen's kappa between the two judges, counting a score of {YES} or more as yes"),
     **INTERVAL,
     "rho": number("Spearman's rho between the two judges' scores, over answers"),

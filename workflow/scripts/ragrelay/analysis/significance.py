@@ -41,8 +41,8 @@ TABLE = {
     "mark": text("mark for the comparison: † compares the retriever with the reference retriever, in descending "
         "order; ‡ compares descending with ascending order"),
     **CELL_COLUMNS,
-    "against_retriever": text("name of the retriever in the cell with which this row's cell is compared"),
-    "against_ordering": text("ordering in the cell with which this row's cell is compared"),
+    "against_retriever": text("name of the retriever in the other cell of the comparison"),
+    "against_ordering": text("ordering in the other cell of the comparison"),
     "quantity": text("quantity that is compared: `p` or `utility`"),
     "n": integer("number of queries with a value in both cells", "queries"),
     "n_unpaired": integer("number of queries with a value in only one of the two cells", "queries"),

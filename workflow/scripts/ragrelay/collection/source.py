@@ -49,10 +49,9 @@ class DatasetSource(Kind):
         None,
         description="Where to find judgements of subtopics (nuggets, aspects, hops), which `StRecall` and `alpha_nDCG` "
         "need ([datasets.md](../docs/datasets.md#subtopics)). With `true`, the second column of the qrels (in "
-        "ir_datasets `subtopic_id`) names the subtopic; a passage may be judged once per subtopic, and the highest "
-        "label is its relevance. With `hops`, each judged passage is a subtopic. Any other value is the path of a "
-        "file with lines `qid subtopic docno label`, or with nuggets that nuggetizer assigned to passages "
-        "(`.jsonl`).",
+        "ir_datasets `subtopic_id`) names the subtopic; if a passage is judged on several subtopics, the highest label "
+        "is used. With `hops`, each judged passage is a subtopic. Any other value is the path of a file with lines "
+        "`qid subtopic docno label`, or with nuggets that nuggetizer assigned to passages (`.jsonl`).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

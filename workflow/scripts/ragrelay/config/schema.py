@@ -143,8 +143,8 @@ class AnalysisSettings(Settings):
     )
     margins: dict[Name, Nullable[Annotated[float, Field(gt=0)]]] | None = Field(
         None,
-        description="Margins that replace `equivalence_margin` for individual scorers, by the scorer's name. Without a "
-        "margin (`null`, or a judge that isn't listed here), the only verdicts are better, worse and undecided.",
+        description="Margins that replace `equivalence_margin` for individual scorers, by scorer name. Without a "
+        "margin (`null`, or a judge that isn't listed here), a scorer's only verdicts are better, worse and undecided.",
     )
     primary: PrimarySettings = Field({}, validate_default=True)
 
@@ -167,9 +167,9 @@ class CoreSettings(Settings):
     stage_models: File | None = Field(
         None,
         description="Folder on a node's local storage, such as `$TMPDIR`, to which models are copied before vLLM reads "
-        "them. The first job on each node makes the copy, and copies stay until the node removes them. Variables are "
-        "expanded in the job. If there is no room or the variable isn't set, vLLM reads the model from the original "
-        "folder.",
+        "them. The first job on each node copies the model, and the copy stays until the node removes it. Variables "
+        "are expanded in the job. If there is no room or the variable isn't set, vLLM reads the model from the "
+        "original folder.",
     )
     prune: Literal["remove"] | None = Field(
         None,
@@ -191,10 +191,10 @@ class CoreSettings(Settings):
     )
     near_copy: Nullable[Share] = Field(
         0.5,
-        description="A reference counts as a near copy of a passage in the context, and therefore as seen, if the "
-        "two have at least this share of the shorter text's 5-grams in common. A reference with the same "
-        "docno as a passage in the context is always seen; with `null`, only docnos count. This key "
-        "determines the unseen reference sets and the share of copied references.",
+        description="A reference that shares at least this fraction of the shorter text's 5-grams with a passage in "
+        "the context is a near copy, and counts as seen. A reference with the same docno as a passage in the context "
+        "always counts as seen; with `null`, only docnos are compared. This key determines the unseen reference sets "
+        "and the share of copied references.",
     )
     context_use: bool = Field(
         False,

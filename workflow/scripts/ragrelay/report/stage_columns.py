@@ -22,20 +22,19 @@ PLAN = {
     "job": text("name of the rule whose jobs the row summarises"),
     "cells": integer("number of cells for which the jobs write results", "cells"),
     "judged_answers": integer("number of answers that a judge scores, not counting the zero-shot answers used for "
-    "comparison", "answers"), "prompts": integer("number of distinct prompts in the jobs", "prompts"),
+    "comparison", "answers"), "prompts": integer("number of distinct prompts in the jobs' requests", "prompts"),
     "asked": integer("number of keys that the jobs request; each key stands for an answer or for the likelihood of a "
     "given text", "keys"), "cached": integer("number of requested keys that are already in the cache", "keys"),
     "to_make": integer("number of requested keys that are not yet in the cache", "keys"),
     "of_answers_to_come": integer("maximum number of requested likelihoods for answers that haven't been generated yet",
-    "keys"), "requests": integer("number of requests that the engine will get", "requests"),
+    "keys"), "requests": integer("number of requests that will be sent to the engine", "requests"),
     "prompt_tokens": integer("number of prompt tokens in the requests to the engine", "tokens"),
     "engine_starts": integer("number of jobs that start an engine because they request keys that are not yet in the "
     "cache", "jobs"),
     "answer_tokens_estimate": number("estimated number of tokens in the answers to be generated", "tokens"),
     "prefix_shared_tokens_estimate": number("estimated number of prompt tokens that come from the prefix "
     "cache", "tokens"),
-    "gpu_hours_estimate": number("estimated time for which engines occupy GPUs, including engine starts; empty if no "
-    "speed is known", "hours"),
+    "gpu_hours_estimate": number("estimated GPU time, including engine starts; empty if no speed is known", "hours"),
     "disk_bytes_estimate": number("estimated disk space for the results that are not yet in the cache", "bytes"),
     "answer_tokens_from": text("basis of the estimated number of answer tokens"),
     "tokens_per_second": number("speed of earlier jobs: answer tokens per second or, for jobs that score given texts, "

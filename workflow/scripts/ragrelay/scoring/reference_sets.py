@@ -14,7 +14,7 @@ from ragrelay.base.io.hashing import text_hash, value_hash
 
 @dataclass(frozen=True)
 class QueryReferences:
-    """A query's references: passages judged at or above the lowest grade, sorted by docno, or gold answers.
+    """A query's references: passages judged at or above the lowest reference grade, sorted by docno, or gold answers.
 
     ``docnos`` (None for gold answers), ``texts`` and ``labels`` have one entry per reference; ``hash`` depends on the
     texts and their order; ``place`` is the query's index in the file.

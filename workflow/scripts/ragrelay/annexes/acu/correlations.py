@@ -33,8 +33,7 @@ P_VALUES = {"p_value": "p", "p_claims": "p_claims"}
 TABLE = {
     **UNIT_COLUMNS,
     "stance": text("stance of the evidence: a single stance, `supports or refutes`, or `all stances`"),
-    "characteristic": text("name of a characteristic of the evidence; for the statistics, true counts as 1 and false "
-        "as 0"),
+    "characteristic": text("name of the evidence's characteristic; in the statistics, true counts as 1 and false as 0"),
     "coefficient": text("correlation coefficient: `spearman` (rho) or `pearson` (r)"),
     "value": number("correlation between the characteristic and ACU, over pairs", "−1 to 1"),
     **INTERVAL,

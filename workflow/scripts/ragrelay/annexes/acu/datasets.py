@@ -36,8 +36,7 @@ MEANS = {
     "claims": UNIT_COLUMNS["claims"],
     "generator": text("name of the generator; empty for characteristics that don't depend on a generator"),
     "template": text("name of the prompt template; empty for characteristics that don't depend on a prompt"),
-    "characteristic": text("name of a characteristic of the evidence; for the statistics, true counts as 1 and false "
-        "as 0"),
+    "characteristic": text("name of the evidence's characteristic; in the statistics, true counts as 1 and false as 0"),
     "mean": number("mean of the characteristic over claim–evidence pairs"),
     **INTERVAL,
     "n": integer("number of claim–evidence pairs for which the characteristic is known", "pairs"),

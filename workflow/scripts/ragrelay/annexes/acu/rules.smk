@@ -127,6 +127,6 @@ rule report_acu:
 
 
 rule acu:
-    """Measure how much generators use claims' evidence (configuration key `acu`), and write tables and a page."""
+    """Measure how much generators use the evidence for claims (configuration key `acu`), and write tables and a page."""
     input:
         lambda wildcards: claims.results(reported),

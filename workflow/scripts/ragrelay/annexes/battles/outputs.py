@@ -13,7 +13,7 @@ RESULT_TABLES = (
     ResultTable("battle_agreement", f"{FOLDER}/agreement.csv", "analyse_battles", f"{MODULE}.tables:FOLLOWS",
                 "how well a battle agrees with P over queries", "battles"),
     ResultTable("battle_strengths", f"{FOLDER}/strengths.csv", "analyse_battles", f"{MODULE}.tables:STRENGTHS",
-                "Bradley-Terry strengths of three or more systems", "battles"),
+                "Bradley–Terry strengths of three or more systems", "battles"),
     ResultTable("battle_judges", f"{FOLDER}/judges.csv", "analyse_battles", f"{MODULE}.tables:JUDGES",
                 "the panel's win rates without each judge, and the agreement between judges", "battles"),
 )  # fmt: skip
@@ -32,7 +32,7 @@ OUTPUTS: tuple[Output, ...] = (
            "retrievers."),
     _table("battle_agreement", "Agreement with P", "Votes and P pick the same winner by chance if both merely prefer "
            "the same retriever on average."),
-    _table("battle_strengths", "Bradley-Terry strengths", "Log-odds against the opponent, without verdicts. Intervals "
+    _table("battle_strengths", "Bradley–Terry strengths", "Log-odds against the opponent, without verdicts. Intervals "
            "are over queries."),
     _table("battle_judges", "Judges of the panel", "The panel’s win rate without each judge, and Cohen’s κ between the "
            "judges."),

@@ -1,4 +1,4 @@
-"""Estimate systems' Bradley-Terry strengths in a battle, with intervals that treat the queries as a sample."""
+"""Estimate systems' Bradley–Terry strengths in a battle, with intervals that treat the queries as a sample."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -28,7 +28,7 @@ ITERATIONS, STEP = 50, 2.0
 
 
 def strength_rows(fight: Fight) -> Iterator[dict[str, object]]:
-    """Yield each cell's Bradley-Terry strengths (columns STRENGTH_COLUMNS) if there are at least three systems.
+    """Yield each cell's Bradley–Terry strengths (columns STRENGTH_COLUMNS) if there are at least three systems.
 
     Args:
         fight: The battle.
@@ -54,7 +54,7 @@ def strength_rows(fight: Fight) -> Iterator[dict[str, object]]:
 def strengths(
     scores: Array, pairs: Sequence[tuple[int, int]], systems: int, numbers: npt.NDArray[np.intp] | None = None
 ) -> list[dict[str, Any]]:
-    """Fit Bradley-Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
+    """Fit Bradley–Terry strengths by maximum likelihood; a tie is half a win (Bradley and Terry 1952, Biometrika 39).
 
     The intervals use Student's t and a sandwich variance that is clustered by query, or by cluster if ``numbers`` is
     given. If a pair's two votes (one per order) were treated as independent, intervals would contain the true value in

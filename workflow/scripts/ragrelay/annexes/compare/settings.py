@@ -11,8 +11,8 @@ class CompareSettings(Settings):
     """The finished studies that `snakemake compare` compares."""
 
     before: File = Field(
-        description="The baseline study: its name, if its results are in `results/<name>/`, or its folder's path (with "
-        "a `/`)."
+        description="The baseline study: a name, if the results are in `results/<name>/`, or the path of a folder "
+        "(with a `/`)."
     )
     after: File | Annotated[Unique[File], Field(min_length=1)] = Field(
         description="The other study, or a list of studies; each is compared with `before`. You can compare a "

@@ -17,7 +17,7 @@ exported_scores = StudyFile("export/{dataset}/{generator}/scores.jsonl", "export
     "`topic_id`, `measure` (scorer and references, joined by a dot) and `value`")
 data_card = StudyFile("export/tables/README.md", "export_tables", "data card for the tables: columns, units, sources")
 exported_table = StudyFile("export/tables/{name}.parquet", "export_tables",
-    "an analysis table over all datasets, generators and scorers; the data card describes its columns")
+    "an analysis table for all datasets, generators and scorers; the data card describes the columns")
 crate = StudyFile("ro-crate-metadata.json", "describe_results",
     "RO-Crate 1.1 metadata: the description and SHA-256 of each result file, and the software used")
 # fmt: on

@@ -98,7 +98,7 @@ rule describe_results:
 
 
 rule export:
-    """Export answers and scores in other programs' formats, the tables as Parquet, a data card and an RO-Crate."""
+    """Export answers and scores in other programs' formats and tables as Parquet, with a data card and an RO-Crate."""
     input:
         study.grid_paths(exported_files.exported_parquet),
         study.grid_paths(exported_files.exported_scores),

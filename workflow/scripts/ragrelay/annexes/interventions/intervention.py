@@ -107,12 +107,12 @@ class Intervention(Kind):
         description="Names of the retrievers in `grid.retrievers` whose contexts are changed."
     )
     k: Unique[Annotated[int, Field(ge=1)]] | None = Field(
-        None, description="Sizes of the changed contexts, as values from `grid.k`; by default, all values in `grid.k`."
+        None, description="Values from `grid.k` for which contexts are changed; by default, all values in `grid.k`."
     )
     ordering: str | None = Field(
-        None, description="Ordering of the changed contexts; by default, the first in `grid.orderings`."
+        None, description="Ordering for which contexts are changed; by default, the first in `grid.orderings`."
     )
-    max_label: int = Field(0, description="Highest label with which a passage counts as non-relevant.")
+    max_label: int = Field(0, description="Highest label that counts as non-relevant.")
     seed: int = Field(0, ge=0, description="Seed for drawing passages.")
 
     def check(self, place: str, study: CheckedStudy) -> None:

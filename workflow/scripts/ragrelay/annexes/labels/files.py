@@ -16,7 +16,7 @@ single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet",
 labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
     "eRAG's labels", "ragrelay.annexes.labels.erag_labels:COLUMNS")
 passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet", "build_check_prompts",
-    "the questions that are compared to check a passage judge, with their keys in the cache",
+    "the questions asked in a passage judge's bias checks, with their keys in the cache",
     "ragrelay.annexes.labels.passage_checks:CHECKED_PASSAGE_COLUMNS")
 passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompts.parquet", "build_check_prompts",
     "the changed prompts for a passage judge's bias checks", "ragrelay.prompting.layout:COLUMNS")
@@ -29,7 +29,7 @@ labels_by_file = StudyFile("{dataset}/annotations/file/{source}.parquet", "label
     "ragrelay.annexes.labels.file_labels:COLUMNS")
 left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.json",
     "label_by_pages, label_by_file, read_single_answers",
-    "counts of queries and passages without a label or an answer in a file")
+    "counts of queries and passages for which the file has no label or answer")
 labels = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/labels.parquet", "measure_labels",
     "all sources' labels", "ragrelay.annexes.labels.study_labels:LABEL_COLUMNS")
 label_values = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/values.parquet", "measure_labels",

@@ -30,8 +30,8 @@ class JudgeSource(AnnotationSource):
     bias_checks: int = Field(
         0,
         ge=0,
-        description="Number of passages that are judged a second time after a change that should not matter: a "
-        "different order of the judge's input, or a longer passage. With 0, these checks are skipped.",
+        description="Number of passages that the judge labels again after a change that shouldn't matter: a different "
+        "order of the judge's input, or a longer passage. 0 turns these checks off.",
     )
 
     def judges(self, generators: Sequence[str]) -> list[str]:

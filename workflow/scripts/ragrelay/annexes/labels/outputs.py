@@ -9,7 +9,7 @@ RESULT_TABLES = (
                 "ragrelay.annexes.labels.correlation:COLUMNS",
                 "correlation between each source's measures and the quality of end-to-end answers", "annotations"),
     ResultTable("label_leads", f"{LABELS}/leads.csv", "correlate_labels", "ragrelay.annexes.labels.leads:COLUMNS",
-                "the best source and measure for each retriever, k, references, quantity and coefficient, compared "
+                "the best source and measure for each retriever, k, reference set, quantity and coefficient, compared "
                 "with the best of any other source", "annotations"),
     ResultTable("label_within", f"{LABELS}/within.csv", "correlate_labels",
                 "ragrelay.annexes.labels.within_queries:COLUMNS",

@@ -6,7 +6,7 @@ from ragrelay.base.vocabulary.columns import DOCNO, QID, Column, integer, number
 from ragrelay.generation.likelihoods.mass import MASS
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
-SINGLE_PROMPTS = {"rank": integer("rank of the single passage in the prompt"), **PROMPT_COLUMNS}
+SINGLE_PROMPTS = {"rank": integer("rank of the prompt's passage"), **PROMPT_COLUMNS}
 JUDGED_LABELS = {
     "references": text("always empty, because the label doesn't depend on a reference set"),
     "qid": QID,

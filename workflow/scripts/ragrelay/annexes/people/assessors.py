@@ -36,7 +36,7 @@ TABLE = {
     **INTERVAL,
     "n": integer("number of answers that both assessors scored; for alpha, number of answers that at least two "
                  "assessors scored", "answers"),
-    "n_queries": integer("number of queries to which the `n` answers belong", "queries"),
+    "n_queries": integer("number of queries that the `n` answers belong to", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

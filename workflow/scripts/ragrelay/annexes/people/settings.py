@@ -6,12 +6,12 @@ from ragrelay.base.settings import Name, Settings
 
 
 class PeopleSettings(Settings):
-    """Human scores of some answers, to compare with the scores of the grid's other scorers."""
+    """Human scores for some answers, with which the grid's other scorers are compared."""
 
     scorer: Name | None = Field(
         None,
-        description="The scorer in `grid.scorers` with the human scores; its kind must be `file`. If omitted, no "
-        "scorer is compared with human scores.",
+        description="Name of the scorer in `grid.scorers` with the human scores, which must be of kind `file`. If "
+        "omitted, no scorer is compared with human scores.",
     )
     to_score: int = Field(
         60, ge=1, description="Number of answers per dataset that `snakemake to_score` draws for people to score next."

@@ -28,8 +28,8 @@ CURVE = {
     **CELL_COLUMNS,
     "predictor": text("criterion by which queries are sorted: a predictor, `ridge, before generation` (the gain "
                       "predicted by a regression on other queries), `oracle` (the gain itself) or `chance`"),
-    "share": number("share of queries that are answered with their context, which are the queries with the best "
-                    "predictions", "0 to 1"),
+    "share": number("share of queries that are answered with their context; the queries with the best predictions come "
+                    "first", "0 to 1"),
     "mean_p": number("mean score over all queries: P for queries answered with their context, P₀ for the "
                      "others", "the scorer's"),
     **INTERVAL,

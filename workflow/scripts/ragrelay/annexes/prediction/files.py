@@ -10,7 +10,7 @@ terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
     "receipt for the corpus's word statistics, which are stored in the cache")
 context_likelihoods = ScoreContexts.made["table"]
 reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
-    "scores of the contexts' passages from a reranker's model", "ragrelay.annexes.prediction.stage_columns:RERANKED")
+    "a reranker's scores for the passages in contexts", "ragrelay.annexes.prediction.stage_columns:RERANKED")
 agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
     "self-consistency of each prompt's answers, using a scorer", "ragrelay.annexes.prediction.self_consistency:COLUMNS")
 predictions = StudyFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",

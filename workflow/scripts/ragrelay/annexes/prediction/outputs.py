@@ -27,7 +27,7 @@ RESULT_TABLES = (
     ResultTable("prediction_curve", f"{ANALYSIS}/prediction_curve.csv", "evaluate_predictions",
                 f"{MODULE}.decisions:CURVE_COLUMNS", "mean P against the share of queries that use their context"),
     ResultTable("prediction_policies", f"{ANALYSIS}/prediction_policies.csv", "evaluate_predictions",
-                f"{MODULE}.decisions:POLICIES_COLUMNS", "regret when context, k and retriever are chosen per query"),
+                f"{MODULE}.decisions:POLICIES_COLUMNS", "regret of choosing context, k or retriever for each query"),
 )  # fmt: skip
 PARTS = {
     "worth": Part(

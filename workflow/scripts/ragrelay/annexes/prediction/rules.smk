@@ -65,7 +65,7 @@ rule rerank_contexts:
 
 
 rule check_quality:
-    """Count the contexts' passages that have no value in a file of passage qualities."""
+    """Count the passages in contexts that are missing from the file of passage qualities."""
     input:
         file=prediction.quality_file_of,
         contexts=prediction.quality_contexts,

@@ -8,7 +8,7 @@ from ragrelay.base.settings import DATASET_PATH, Nullable, Settings, Unique
 
 
 class PredictionSettings(Settings):
-    """Settings for the predictors of `snakemake predict` (docs/predict.md)."""
+    """Settings for the predictors of `snakemake predict` ([predict.md](../docs/predict.md))."""
 
     score_depth: int = Field(
         100,

@@ -11,8 +11,8 @@ class RecheckSettings(Settings):
     answers: int = Field(
         200,
         ge=1,
-        description="Number of stored answers per dataset and generator that are regenerated; all answers if there are "
-        "fewer.",
+        description="Number of stored answers to regenerate per dataset and generator. If there are fewer, all are "
+        "regenerated.",
     )
 
 

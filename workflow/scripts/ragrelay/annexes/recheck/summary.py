@@ -18,7 +18,7 @@ CHANGES = {
                         "score", "answers"),
     "n_unpaired": integer("number of answers for which only the stored or only the regenerated version has a "
                           "score", "answers"),
-    "margin": number("scorer's `equivalence_margin` from the configuration", "the scorer's"),
+    "margin": number("the scorer's `equivalence_margin` in the configuration", "the scorer's"),
     "n_flips": integer("number of answers whose score changed by more than the margin; for a scorer with only two "
         "values, such as 0 and 1, this includes every change", "answers"),
     "n_queries": integer("number of queries with at least one answer that has both scores", "queries"),

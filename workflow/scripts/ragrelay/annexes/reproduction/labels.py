@@ -39,7 +39,7 @@ COST = {
     **ANSWERS_PART,
     "what": text(f"quantity in `value`: time for answers `{END_TO_END}`, for answers from `{EACH}`, or their `ratio`"),
     "value": number("value from this study: device-seconds or, for the ratio, a plain number"),
-    "published": number("published seconds, or their ratio"),
+    "published": number("published value: device-seconds or, for the ratio, a plain number"),
 }  # fmt: skip
 """Columns of label_cost.csv."""
 RATIO = "ratio"

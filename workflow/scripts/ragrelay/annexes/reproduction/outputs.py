@@ -18,7 +18,7 @@ RESULT_TABLES = (
                 "correlations between sources' labels and P, next to the published correlations", "published.labels"),
     ResultTable("reproduced_label_cost", "reproduction/label_cost.csv", "compare_published_cost",
                 f"{MODULE}.labels:COST",
-                "seconds for end-to-end answers and for answers from single passages, next to the published seconds",
+                "seconds for end-to-end answers and for single-passage answers, next to the published times",
                 "published.label_cost"),
     ResultTable("reproduced_claims", "reproduction/claims.csv", "compare_published_claims", f"{MODULE}.claims:CLAIMS",
                 "mean ACU by set of claims and generator, next to the published means", "published.claims"),

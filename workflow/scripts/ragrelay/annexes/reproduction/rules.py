@@ -63,7 +63,7 @@ class Published:
         correlation = files.tables["label_correlation"].each(self.study.sections if labels.names else [])
         return {
             "labels": (
-                "compare_published_labels", "Compare correlations of labels and P with published ones.", correlation
+                "compare_published_labels", "Compare the correlations of labels and P with published ones.", correlation
             ),
             "label_cost": (
                 "compare_published_cost", "Compare the cost of the study's labels with published figures.",

@@ -60,7 +60,7 @@ for kind, (name, does, ours) in published.compared.items():
 
 
 rule list_published_rows:
-    """List the published tables and figures with which the study is compared."""
+    """List the published tables and figures that the study is compared with."""
     input:
         rows=PAPERS,
     output:

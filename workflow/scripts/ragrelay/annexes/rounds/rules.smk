@@ -66,7 +66,7 @@ rule estimate_round_prompts:
 
 
 rule write_round_queries:
-    """Write a round's queries from the reference retriever's answers in the previous round."""
+    """Build a round's queries from the reference retriever's answers in the previous round."""
     input:
         unpack(rounds.before),
         queries=files.queries,

@@ -7,7 +7,7 @@ Output: none; results/index.html, which every run writes at its end, without Sna
 
 # Without outputs, so that it runs whenever it is requested.
 rule studies:
-    """Write the list of studies, `results/index.html`, and report broken and unfinished studies."""
+    """List all studies in `results/index.html`, and report broken and unfinished studies."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:

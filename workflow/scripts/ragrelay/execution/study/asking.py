@@ -52,7 +52,7 @@ class StudyQuestion:
         self.name = own or type(question).__module__.rpartition(".")[2]
         self.ask_key, self.read_key = question.job_path(), question.read_key or question.key
         self.receipt, self.count_rule = question.job_receipt(), f"count_for_{question.asks}"
-        self.does_count = f"Count the replies missing from the stores before `{question.asks}` requests a GPU."
+        self.does_count = f"Count missing replies, so that `{question.asks}` requests a GPU only if there are any."
         asked = {} if question.asked is None else {"asked": question.asked}
         self.read_outputs: dict[str, StudyFile] = {**question.made, **asked}
         self.ask_constraints = _constraints(self.ask_key, [job.key for job in self.jobs])

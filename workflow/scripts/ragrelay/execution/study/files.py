@@ -36,7 +36,7 @@ subtopics = StudyFile("{dataset}/collection/subtopics.parquet", "prepare_subtopi
 clusters = StudyFile("{dataset}/collection/clusters.parquet", "prepare_clusters",
     "each query's cluster, if the dataset has the key `clusters`", "ragrelay.collection.clusters:COLUMNS")
 references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
-    "passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
+    "passages judged at or above the lowest reference grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
 left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection, prepare_judged_subtopics",
     "counts of the queries and judgements left out")
 left_out_of_references = StudyFile("{dataset}/collection/references.left_out.json", "prepare_references",
@@ -81,7 +81,7 @@ nuggets = WriteNuggets.made["nuggets"]
 left_out_of_nuggets = WriteNuggets.made["left_out"]
 judge_checks_scores = CheckJudge.made["scores"]
 context_use = ScoreContextUse.made["table"]
-plan = StudyFile("plan.csv", "plan", "the requests that each engine job would make, with estimates of their cost",
+plan = StudyFile("plan.csv", "plan", "the requests that each engine job would make, with their estimated cost",
     "ragrelay.report.stage_columns:PLAN")
 plan_receipt = StudyFile("plan.json", "plan",
     "when the plan was made, its total (limited by the key `budget`), and the numbers of shards for `shards: auto`")
@@ -93,7 +93,7 @@ explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{na
     "the query explorer's data: one script per query, and `queries.json`, which lists the queries")
 report = StudyFile("report/index.html", "write_page", "the study's page")
 facts = StudyFile("report/facts.json", "write_page", "the verdicts on the page's first screen, with the table rows "
-    "behind their numbers")
+    "that contain their numbers")
 page_list = StudyFile("report/pages.js", "no rule", "a list of the study's pages, for the links in page headers; "
     "written when a run ends")
 left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "counts of left-out, skipped or cut items, by "

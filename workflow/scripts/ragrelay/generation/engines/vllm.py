@@ -60,7 +60,7 @@ class Vllm(Generator):
     adapter_revision: Text | None = Field(None, description="Commit or tag of an adapter on a hub.")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
-        description="Data type of weights and arithmetic. `auto` means the model's own type on a GPU, and `float32` "
+        description="Data type for weights and computation. `auto` means the model's own type on a GPU, and `float32` "
         "with vLLM's CPU build, because only some processors compute in 16 bits.",
     )
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")

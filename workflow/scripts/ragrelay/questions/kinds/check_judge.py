@@ -26,7 +26,7 @@ class CheckJudge(JudgeAnswers):
     key = "{dataset}/{scorer}/{generator}"
     follows = JudgeAnswers
     asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "score_judge_checks",
-        "the questions that a judge's bias checks compare, with their keys in the cache",
+        "the questions asked in a judge's bias checks, with their keys in the cache",
         "ragrelay.questions.judging.bias_checks:CHECKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "scores": StudyFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",

@@ -33,8 +33,8 @@ class JudgeAnswers(Question):
     made: ClassVar = {
         "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
             "score_answers, score_judged_answers, read_scores",
-            "every answer's score for every reference set; rows with the ordering `none` score the zero-shot "
-            "answers against the references that aren't in the retriever's contexts",
+            "each answer's score against each reference set; rows with the ordering `none` contain the zero-shot "
+            "answers' scores against references that aren't in the retriever's contexts",
             "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
         "left_out": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
             "score_judged_answers, read_scores",

@@ -22,7 +22,7 @@ class Oracle(Judged):
     max_label: int | None = Field(None, description="Highest label of the passages to include.")
     ideal: bool | None = Field(
         None,
-        description="Rank the passages by label, highest first, with ties in seeded random order. No ranking of "
+        description="Rank the passages by label, highest first, with ties in seeded random order. No other ranking of "
         "passages with text has a higher nDCG. Without this key, the passages are in random order, so nDCG may be "
         "lower than a retriever's.",
     )

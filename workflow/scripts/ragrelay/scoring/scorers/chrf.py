@@ -22,7 +22,7 @@ class Chrf(PairScorer):
         0,
         ge=0,
         le=4,
-        description="Maximum length of the word n-grams that count in addition to character n-grams; 2 gives chrF++.",
+        description="Maximum length of word n-grams, which are used in addition to character n-grams; 2 gives chrF++.",
     )
 
     def decisive(self) -> dict[str, object]:

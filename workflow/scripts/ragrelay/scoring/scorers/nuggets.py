@@ -75,8 +75,8 @@ class Nuggets(JudgeScorer):
         1024,
         ge=16,
         description="Maximum length of a list in tokens. A list that is cut at this length is generated once more with "
-        "twice the limit. If the list is cut again, only its complete nuggets count, and the page reports the number "
-        "of such lists.",
+        "twice the limit. If the list is cut again, only its complete nuggets are used, and the page reports the "
+        "number of such lists.",
     )
     list_prompt: Name = Field(
         "nuggets", description="Name of the template in `config/nugget_prompts/` with which the generator writes lists."

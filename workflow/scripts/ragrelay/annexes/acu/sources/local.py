@@ -22,8 +22,8 @@ class Local(ClaimSource):
     rivals: bool = Field(
         False,
         description="Whether to use both rival statements in a record as claims (four rows) instead of only the "
-        "statement used in the paper (two rows), which is the false statement in `counterfact` and the remembered "
-        "statement in `conflictqa`.",
+        "statement used in the paper (two rows). For `counterfact`, the paper uses the false statement; for "
+        "`conflictqa`, the remembered statement.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

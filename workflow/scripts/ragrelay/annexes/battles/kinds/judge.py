@@ -20,8 +20,8 @@ PARTS = {"query", "first", "second"}
 
 
 class Judge(Fought):
-    """A generator that sees the query and the two answers, once in each order. The vote is the most probable of the
-    words first, second and tie. Identical answers tie and an empty answer loses, without a call to the generator."""
+    """A generator sees the query and the two answers, once in each order. The vote is the most probable of the words
+    first, second and tie. Identical answers tie and an empty answer loses, without a call to the generator."""
 
     generator: Name = Field(description="Name of the generator that votes; it must not write thoughts.")
     references: Literal["judged", "gold", "none"] = Field(

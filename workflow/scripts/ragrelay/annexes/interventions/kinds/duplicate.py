@@ -7,7 +7,7 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class Duplicate(OfOwnPassages):
-    """Repeats each passage of the context, one at a time, at the end of the prompt. The effect is P with the copy minus
+    """Repeats each passage in the context, one at a time, at the end of the prompt. The effect is P with the copy minus
     P without the copy. Relevant passages are compared with passages judged non-relevant, at the same position and for
     the same query.
     """

@@ -7,7 +7,7 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 
 class LeaveOut(OfOwnPassages):
-    """Leaves out the passages of the context, one at a time. The effect is P with the passage minus P without the
+    """Leaves out the passages in the context, one at a time. The effect is P with the passage minus P without the
     passage. Relevant passages are compared with passages judged non-relevant, at the same position and for the same
     query, so the effect of having one passage fewer cancels out.
     """

@@ -24,7 +24,7 @@ PLACES = {
 
 
 class Swap(Intervention):
-    """Replaces a passage of the context, once with a relevant passage and once with one judged non-relevant. Neither
+    """Replaces a passage in the context, once with a relevant passage and once with one judged non-relevant. Neither
     replacement is in the original context or a near copy of a passage in the original context. The two replacements
     have similar lengths if possible, and are used at each of the chosen positions. The effect is the difference in P
     between the two changed contexts, so the effect of losing the original passage cancels out.

@@ -15,9 +15,9 @@ GRADES = (0, 1, 2, 3)
 
 
 class GradedLlm(JudgeSource, Graded):
-    """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and UMBRELA (Upadhyay et al.,
-    2024). The label is the grade whose digit is most probable; nDCG uses the expected grade, computed from the
-    probabilities of all four digits.
+    """A generator grades each passage from 0 to 3, the scale of TREC Deep Learning and UMBRELA (Upadhyay et al., 2024).
+    The label is the most probable grade; nDCG uses the expected grade, computed from the probabilities of all four
+    digits.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("label", "gain")

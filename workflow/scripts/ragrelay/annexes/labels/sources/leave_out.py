@@ -20,8 +20,8 @@ READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict
 
 
 class LeaveOut(AnnotationSource):
-    """The passage's contribution to P: P with the complete context minus P without the passage. Both come from an
-    intervention of kind `leave_out`; the label is the mean over the retrievers whose contexts contain the passage.
+    """The passage's contribution to P: P with the complete context minus P without the passage. Both values come from
+    an intervention of kind `leave_out`; the label is the mean over the retrievers whose contexts contain the passage.
     Labels can be negative. Precision is the mean label, hit ratio the largest label, and nDCG counts negative labels as
     0. Measures are computed only at cutoffs below the labels' `k`, because the labels are derived from P at `k`.
     """

@@ -9,8 +9,8 @@ from ragrelay.base.settings import Text
 
 
 class Llm(JudgeSource, ContinuousSource):
-    """A generator that is asked whether the passage is relevant. The label is the probability that the reply's
-    first token is yes, divided by the probability that it is yes or no.
+    """A generator is asked whether a passage is relevant. The label is the probability that the reply's first token is
+    yes, divided by the probability that it is yes or no.
     """
 
     yes_word: Text = Field(

@@ -12,7 +12,7 @@ from ragrelay.base.settings import DatasetFile, file_of
 
 
 class Provenance(AnnotationSource):
-    """Labels a passage 1 if it comes from a page that a file names as provenance of the query's answer, otherwise 0
+    """Labels a passage 1 if it comes from a page that a file lists as provenance for the query's answer, otherwise 0
     (KILT, Petroni et al., NAACL 2021). Passages need titles, from a catalogued corpus or from `title` in
     `passages.jsonl`.
     """
