@@ -129,7 +129,7 @@ def main() -> None:
     figures: dict[str, record.Figure] = {}
     for cells in given.cells:
         figures |= figures_of(cells, max(1, given.rounds * min(GRIDS) // cells), given.operations)
-    setting = f"dry runs of a complete study; {given.rounds} rounds with the smallest grid"
+    setting = f"dry runs of a complete study; {given.rounds} rounds with the grid of {min(GRIDS):,} cells"
     record.write_record(given, setting, figures, ["snakemake"])
 
 

@@ -80,7 +80,7 @@ def label_table(shown: Reproduction) -> Table:
 
 
 def reproduced_cost_table(shown: Reproduction) -> Table:
-    """Show our seconds for generating answers next to the published seconds, and the ratios."""
+    """Show our answer-generation times in seconds next to the published times, with their ratios."""
     names = map(name, ("dataset", "generator", "what"))
     values = numeric("ours", "value", number, 2), numeric("published", "published", number, 2)
     return table_of(shown["reproduced_label_cost"], *names, *values)

@@ -61,7 +61,7 @@ class Vllm(Generator):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
         "auto",
         description="Data type for weights and computation. `auto` means the model's own type on a GPU, and `float32` "
-        "with vLLM's CPU build, because only some processors compute in 16 bits.",
+        "with vLLM's CPU build, because only some processors support 16-bit arithmetic.",
     )
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")
     kv_cache_dtype: Literal["float16", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"] | None = Field(

@@ -21,8 +21,8 @@ def scorers_of(names: Iterable[str]) -> list[str]:
 class ScorerConsistency(Predictor):
     """Mean score (F1, if available) over all pairs of answers to a prompt, using the scorer in the predictor's name.
 
-    Computed with each scorer in `prediction.agreement_scorers`. Self-consistency with a soft match, such as BERTScore
-    (Zhang et al., ICLR 2020).
+    There is one such predictor for each scorer in `prediction.agreement_scorers`. It measures self-consistency with a
+    soft match, such as BERTScore (Zhang et al., ICLR 2020).
     """
 
     stage = AFTER_ANSWER
