@@ -1,4 +1,4 @@
-"""Prepare a dataset's tables of queries, judgements and references, and count data that is left out."""
+"""Prepare a dataset's tables of queries, judgements and references, and count the data left out."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from ragrelay.collection.base import Collection
 def prepare_collection(
     collection: Collection, place: str, drop_identical_ids: bool = False
 ) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, object]]]:
-    """Read a collection's queries and judgements, and count data that is left out.
+    """Read a collection's queries and judgements, and count the data left out.
 
     Returns the queries that have judgements (qid, query[, answers]), their qrels (qid, docno, label), and the counts
     (what, count). With ``drop_identical_ids``, one of the counts is the number of passages left out of a query's

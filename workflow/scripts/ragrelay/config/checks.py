@@ -18,7 +18,7 @@ TEMPORARY_BYTES = 1 << 16
 
 
 def check_file_names(grid: GridSettings) -> None:
-    """Raise InputError if joining their names with ``_`` would give two sections the same file name."""
+    """Raise InputError if two sections' names, joined with ``_``, would give the same file name."""
     sections_by_name: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for names in product(grid.datasets, grid.generators, grid.scorers):
         sections_by_name["_".join(names)].append(names)

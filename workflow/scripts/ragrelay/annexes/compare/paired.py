@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None = None) -> pl.DataFrame:
-    """Test for each cell and quantity whether the mean changed; returns columns SCHEMA and adjusted p-values.
+    """Test whether the mean changed, for each cell and quantity; returns columns SCHEMA and adjusted p-values.
 
     ``queries``: the result of paired_queries. Differences are after minus before, over the queries that have both
     values. ``p_verdict``, ``low``, ``high`` and, for P, ``verdict`` come from the same test as gains in gain.csv;

@@ -1,4 +1,4 @@
-"""Read the answers to prompts with changed contexts from the answer store."""
+"""From the answer store, read the answers to prompts with changed contexts."""
 
 from collections.abc import Sequence
 from pathlib import Path

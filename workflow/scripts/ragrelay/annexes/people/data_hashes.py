@@ -1,4 +1,4 @@
-"""Hash scores that come from the user's files, to record where the study's data came from."""
+"""Hash the scores that come from the user's files, to record where the study's data came from."""
 
 from collections.abc import Mapping
 from itertools import product

@@ -1,4 +1,4 @@
-"""List the tables and figures in the papers that a study is compared with, with status, location and differences."""
+"""List tables and figures (status, location and differences) in the papers that a study is compared with."""
 
 import csv
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Search for a round's queries, and select the passages that haven't been shown before."""
+"""Run a round's queries, and select the passages that haven't been shown before."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

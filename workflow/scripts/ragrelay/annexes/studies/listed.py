@@ -1,4 +1,4 @@
-"""Build each study's entry in the list of studies from provenance.json and facts.json."""
+"""Build the entries in the list of studies, from each study's provenance.json and facts.json."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Draw the length of a generator's thoughts, in tokens, against k."""
+"""Plot the length of a generator's thoughts, in tokens, against k."""
 
 from pathlib import Path
 

@@ -51,7 +51,7 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
 
 
 def thought_sentences(study: ThoughtStudy) -> list[str]:
-    """Write sentences that compare the cells shown first with each baseline, count verdicts, and count cut thoughts."""
+    """Write sentences that compare the cells shown first with each baseline, and count verdicts and cut thoughts."""
     compared = [sentence for against in reversed(study.against) for sentence in _compared(study, against)]
     return [*compared, *_censored(study), *_unknown(study)]
 

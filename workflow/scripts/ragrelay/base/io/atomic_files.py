@@ -134,7 +134,7 @@ def write_json(value: object, path: str | Path) -> None:
 
 
 def temporary_beside(path: Path) -> Path:
-    """Return a temporary path next to ``path`` that identifies this process and ends with the name of ``path``.
+    """Return a temporary path next to ``path``. Its name identifies this process and ends with the name of ``path``.
 
     The first call for a folder also removes temporary files of dead processes, because killed jobs can't clean up.
     """

@@ -1,4 +1,4 @@
-"""Count data missing from users' files, and write warnings if too much is missing."""
+"""Count the data missing from users' files, and write warnings if too much is missing."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ def count_missing(
 
 
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the warnings about doubtful data that appear at the top of a page.
+    """Return the warnings about doubtful data, which appear at the top of a page.
 
     ``counts``: the content of left_out.json. The order is: files with too little data, rows with the key ``warning``
     (identical warnings for a dataset are merged), and rows with the key ``sentence``.
@@ -58,7 +58,7 @@ def of_total(count: int, detail: Mapping[str, object]) -> str:
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return a warning for each file that contains less than half (ENOUGH) of the data that is needed for a dataset.
 
-    ``counts``: the content of left_out.json. Only counts returned by count_missing are considered.
+    ``counts``: the content of left_out.json. Only counts returned by count_missing are used.
     """
     lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:

@@ -1,9 +1,9 @@
 """Index the keys in each part (file) of a store, so that jobs only read and check the parts that they need.
 
-The index is the file ``keys.index`` in the store's folder. It consists of a SHA-256 hash of the bytes that follow, an
-8-byte hash for each row's key, and a line of JSON. Parts that are missing from the index or have changed are read and
-added. If several jobs write the index, the last write wins. An index that is missing, damaged or based on other key
-columns is rebuilt from the parts.
+The index is the file ``keys.index`` in the store's folder. It consists of an 8-byte hash for each row's key and a line
+of JSON, preceded by a SHA-256 hash of both. Parts that are missing from the index or have changed are read and added.
+If several jobs write the index, the last write wins. An index that is missing, damaged or based on other key columns is
+rebuilt from the parts.
 """
 
 import hashlib

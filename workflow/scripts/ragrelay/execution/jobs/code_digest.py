@@ -126,7 +126,7 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
     """Return a digest of the code in ``script`` that builds requests to an engine. For the arguments, see code_digest.
 
-    Changing this code reruns the jobs that ask questions; changing the code of engines and stores doesn't.
+    Jobs that ask questions rerun if this code changes, but not if the code of engines and stores changes.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 

@@ -40,7 +40,7 @@ def plan_jobs(
 ) -> pl.DataFrame:
     """Return one row per job, followed by a total row, whose dataset is `total`.
 
-    Exact columns: cells (answer files), judged_answers (answers that a judge is asked about), prompts (distinct), asked
+    Exact columns: cells (answer files), judged_answers (answers that a judge rates), prompts (distinct), asked
     (distinct keys: an answer's prompt and seed, or a likelihood's prompt and continuation), cached (keys in the store),
     to_make (keys missing from the store), requests and prompt_tokens (sent to the engine), engine_starts. A key that
     several jobs share is counted in each job's row but only once in the total, because only the first job computes it.

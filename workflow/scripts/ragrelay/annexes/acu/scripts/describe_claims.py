@@ -1,4 +1,4 @@
-"""Compute the characteristics of evidence that don't depend on a generator."""
+"""Compute the evidence characteristics that don't depend on a generator."""
 
 from pathlib import Path
 

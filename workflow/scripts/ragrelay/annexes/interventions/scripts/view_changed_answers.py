@@ -1,4 +1,4 @@
-"""Read the answers to prompts with a retriever's changed contexts from the answer store, and write them to a file."""
+"""From the answer store, read the answers to prompts with a retriever's changed contexts, and write them to a file."""
 
 import polars as pl
 from ragrelay.annexes.interventions.answers import view_changed_answers

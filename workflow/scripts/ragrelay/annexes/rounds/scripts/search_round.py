@@ -1,4 +1,4 @@
-"""Search for a round's queries with a retriever, and build the prompts."""
+"""Run a round's queries with a retriever, and build the prompts."""
 
 import polars as pl
 from ragrelay.annexes.rounds.prompts import round_prompts
