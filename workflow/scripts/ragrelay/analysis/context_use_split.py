@@ -53,10 +53,10 @@ TABLE = {
         f"utility_{group}": number(f"mean utility of queries in the group “{words}”")
         for group, words in GROUP_WORDS.items()
     },
-    "good_from": number("median of the measure over all retrievers' queries; a context is good if the measure is "
-        "above 0 and not below this median"),
-    "used_from": number("median of context use over all retrievers' queries; a context was used if context use is not "
-        "below this median", "nats per token"),
+    "good_from": number("median of the measure over all retrievers' queries; a context is good if the measure is above "
+        "0 and at least this median"),
+    "used_from": number("median of context use over all retrievers' queries; a context was used if context use is at "
+        "least this median", "nats per token"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip

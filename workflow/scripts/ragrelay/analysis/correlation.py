@@ -55,7 +55,7 @@ CONSTANT = 1e-12
 TABLE = {
     **CELL_COLUMNS,
     "measure": text("name of the retrieval measure, which is computed at k"),
-    "subset": text("queries over which the row is computed: `all`, or only queries with a P₀ of at least 0.1"),
+    "subset": text("queries in the row: `all`, or only queries with a P₀ of at least 0.1"),
     "coefficient": text("correlation coefficient: `pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
     "value": number("correlation between the measure and utility, over queries", "−1 to 1"),
     **INTERVAL,

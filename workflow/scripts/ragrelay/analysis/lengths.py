@@ -9,7 +9,7 @@ QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 TABLE = {
     **CONTEXT_COLUMNS,
     "n": integer("number of answers (queries × seeds), including missing answers", "answers"),
-    "mean_tokens": number("mean number of tokens in an answer, without missing answers", "tokens"),
+    "mean_tokens": number("mean number of tokens in an answer, excluding missing answers", "tokens"),
     **{
         name: number(f"{at:.0%} quantile of the number of tokens in an answer", "tokens")
         for name, at in QUANTILES.items()

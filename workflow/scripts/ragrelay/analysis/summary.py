@@ -42,7 +42,7 @@ COLUMNS = {
     **STUDY_PART,
     **TABLE,
     "share_unjudged": number("share of passages in the contexts that have no judgement for the query", "0 to 1"),
-    "{measure}": number("mean over queries of a retrieval measure, computed at k; each measure in the grid has a "
+    "{measure}": number("mean of a retrieval measure over queries, computed at k; each measure in the grid has a "
         "column, named after the measure"),
 }  # fmt: skip
 """Columns of utility.csv."""

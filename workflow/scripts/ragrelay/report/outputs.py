@@ -75,9 +75,9 @@ RESULT_TABLES = {
                     "how much a judge's scores depend on the order of the judge's input and on the "
                     "answer's length", "bias_checks"),
         ResultTable("panel", f"{ANALYSIS}/panel.csv", "compare_judges", "ragrelay.analysis.panel:COLUMNS",
-                    "a panel's results without each of its judges", "panels"),
+                    "a panel's results with each judge left out in turn", "panels"),
         ResultTable("panel_agreement", f"{ANALYSIS}/panel_agreement.csv", "compare_judges",
-                    "ragrelay.analysis.panel:AGREEMENT_COLUMNS", "how well the judges of a panel agree", "panels"),
+                    "ragrelay.analysis.panel:AGREEMENT_COLUMNS", "agreement between a panel's judges", "panels"),
         ResultTable("context_use", f"{ANALYSIS}/context_use.csv", "split_utility",
                     "ragrelay.analysis.context_use_split:COLUMNS",
                     "mean utility, split by whether the context was good and whether the answer used "

@@ -21,7 +21,7 @@ COLUMNS = {
     "quantity": text("quantity whose mean is in `value`: `utility` or `p`"),
     "references": CELL_COLUMNS["references"],
     "k": CONTEXT_COLUMNS["k"],
-    "value": number("mean over queries of the quantity in `quantity`"),
+    "value": number("mean of the quantity over queries"),
     "marks": text("† or ‡ for each significant test in `significance.csv`"),
     "best": boolean("whether the printed value is the highest among the rows with the same quantity, references and k"),
 }  # fmt: skip

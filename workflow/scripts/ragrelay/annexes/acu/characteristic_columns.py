@@ -22,8 +22,8 @@ COLUMNS = {
     "contains_true": boolean("whether the evidence contains the word “true”, in upper or lower case"),
     "contains_false": boolean("whether the evidence contains the word “false”, in upper or lower case"),
     "refers_external_source": boolean("whether the evidence refers to an external source"),
-    "published_after_claim": boolean("whether the evidence is dated later than the claim; empty if either of them has "
-                                     "no date"),
+    "published_after_claim": boolean("whether the evidence is dated later than the claim; empty if the claim or the "
+                                     "evidence has no date"),
     "is_factcheck_article": boolean("whether the evidence is a fact-check article, according to the claims file"),
     "is_gold": boolean("whether the evidence is gold evidence, according to the claims file"),
     "is_unreliable": boolean("whether the evidence comes from a domain on the list of unreliable sources; empty if "

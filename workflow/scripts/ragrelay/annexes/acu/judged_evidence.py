@@ -17,8 +17,8 @@ REFERS_FROM = 0.5
 """Evidence refers to a source if `yes` has at least this share of the total probability of `yes` and `no`."""
 COLUMNS = {
     "id": text("id of the claim–evidence pair"),
-    "p_refers": number("probability of yes divided by the probability of yes or no, in reply to the question whether "
-        "the evidence refers to an external source"),
+    "p_refers": number("a model's probability of yes divided by the probability of yes or no, when asked whether the "
+        "evidence refers to an external source"),
     "mass": MASS,
 }  # fmt: skip
 

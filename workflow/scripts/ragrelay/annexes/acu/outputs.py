@@ -14,7 +14,7 @@ RESULT_TABLES = (
                 "acu"),
     ResultTable("acu_composition", "acu/tables/composition.csv", "analyse_acu",
                 "ragrelay.annexes.acu.datasets:COMPOSITION",
-                "relevance and stances in each set of claims", "acu"),
+                "relevance and stance of the evidence in each set of claims", "acu"),
     ResultTable("acu_means", "acu/tables/characteristics.csv", "analyse_acu", "ragrelay.annexes.acu.datasets:MEANS",
                 "mean characteristics of the evidence in each set of claims", "acu"),
 )  # fmt: skip

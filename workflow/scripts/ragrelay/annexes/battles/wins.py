@@ -57,7 +57,7 @@ WIN_COLUMNS = {
     "order_bias": number("half of the score that an answer gains by being shown first rather than second", "−.5 to .5"),
     "bias_low": number("lower end of the 95% interval for `order_bias`"),
     "bias_high": number("upper end of the 95% interval for `order_bias`"),
-    "same": number("share of pairs decided without a vote: identical answers tie, an empty answer loses", "0 to 1"),
+    "same": number("share of pairs decided without a vote (identical answers tie, an empty answer loses)", "0 to 1"),
     "left_out": integer("number of queries left out because some of their votes are missing", "queries"),
 }  # fmt: skip
 RELAY_COLUMNS = {

@@ -23,7 +23,7 @@ COLUMNS = {
         "of the intervention's contexts for the query at the same k, so that these contexts share one set"
     ),
     **CHANGE,
-    "p": number("answer's score with the reference set, averaged over seeds", "the scorer's"),
+    "p": number("the answer's score against the reference set, averaged over seeds", "the scorer's"),
     "n_seeds": integer("number of seeds with a score", "seeds"),
 }
 SCHEMA = schema_of(COLUMNS)

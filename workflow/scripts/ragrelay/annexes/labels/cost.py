@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EACH, END_TO_END = "each passage alone", "end to end"
 MEMORY = ("peak_memory_mib", "gpu_memory_mib")
 TABLE = {
-    "what": text(f"answers whose cost is in the row: `{EACH}` or `{END_TO_END}`"),
+    "what": text(f"answers that the row describes: `{EACH}` or `{END_TO_END}`"),
     "k": integer("number of passages in the context; empty in rows for all k together", "passages"),
     "calls": integer("number of distinct answers, each of which needs one LLM call", "calls"),
     **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},

@@ -40,7 +40,7 @@ CURVE_COLUMNS = {**STUDY_PART, **CURVE}
 """Columns of prediction_curve.csv."""
 ORACLE, CHANCE = "oracle", "chance"
 POLICIES = {
-    "choice": text("choice that is made for each query: `context or none`, `k` or `retriever`"),
+    "choice": text("decision that is made for each query: `context or none`, `k` or `retriever`"),
     "retriever": CELL_COLUMNS["retriever"]._replace(about="name of the retriever; empty if the policy chooses it"),
     "k": CELL_COLUMNS["k"]._replace(about="number of passages in the context; empty if the policy chooses k"),
     "ordering": CELL_COLUMNS["ordering"],

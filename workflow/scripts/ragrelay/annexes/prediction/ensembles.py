@@ -36,8 +36,8 @@ SINGLE, RIDGE, LOG, BOOSTING = "best single", "ridge", "ridge of logs", "gradien
 PRE, POST = "before generation", "after generation"
 TABLE = {
     **{name: column for name, column in PART.items() if name != "predictor"},
-    "known": text("predictors that the model may use: `before generation`, only those that don't need the answer with "
-                  "context; `after generation`, all"),
+    "known": text("predictors that the model may use: `before generation`, only predictors that don't need the answer "
+                  "with context; `after generation`, all predictors"),
     "model": text("type of model: `best single` (the predictor with the largest |rho| on the training queries), "
                   "`ridge`, `ridge of logs` (a ridge regression on sign(x) · ln(1 + |x|) of each predictor x) or "
                   "`gradient boosting`"),

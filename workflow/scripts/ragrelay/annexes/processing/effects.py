@@ -19,13 +19,13 @@ EFFECTS = {
     "n_changed": integer("number of passages shown with a changed text", "passages"),
     "n_emptied": integer("number of passages with no text left after processing", "passages"),
     "n_tokens": integer("number of queries with known prompt lengths before and after processing", "queries"),
-    "tokens_before": number("mean number of tokens in the prompts of the `n_tokens` queries with the unprocessed "
-                            "texts, in the grid's first ordering", "tokens"),
-    "tokens_after": number("mean number of tokens in the prompts of the `n_tokens` queries with the processed texts",
+    "tokens_before": number("mean number of prompt tokens over the `n_tokens` queries, with unprocessed texts in the "
+                            "grid's first ordering", "tokens"),
+    "tokens_after": number("mean number of prompt tokens over the `n_tokens` queries, with processed texts",
                            "tokens"),
     "same_again": boolean("whether processing a sample of the contexts twice gave equal texts in the same order"),
-    "n_reordered": integer("number of contexts in which the passages are in a different order than in the ranking; "
-                           "absent unless a processor returns an order", "queries")._replace(optional=True),
+    "n_reordered": integer("number of contexts in which the passages' order differs from the ranking; absent unless a "
+                           "processor returns an order", "queries")._replace(optional=True),
 }  # fmt: skip
 COLUMNS = {**ANSWERS_PART, **EFFECTS}
 """Columns of processing.csv."""

@@ -10,7 +10,7 @@ RESULT_TABLES = (
                 "the length of a generator's thoughts in tokens, and how they end", "thinking"),
     ResultTable("thought_differences", f"{DESCRIBED}/thought_differences.csv", "describe_thoughts",
                 f"{MODULE}.lengths:DIFFERENCE_COLUMNS",
-                "differences in thought length (in tokens) from no context and from another retriever, paired by query",
+                "differences in tokens per thought from zero-shot and from another retriever, paired by query",
                 "thinking"),
 )  # fmt: skip
 PARTS = {"thoughts": Part("Thought tokens by context")}

@@ -38,9 +38,9 @@ clusters = StudyFile("{dataset}/collection/clusters.parquet", "prepare_clusters"
 references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
     "passages judged at or above the lowest reference grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
 left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection, prepare_judged_subtopics",
-    "counts of the queries and judgements left out")
+    "counts of left-out queries and judgements")
 left_out_of_references = StudyFile("{dataset}/collection/references.left_out.json", "prepare_references",
-    "counts of the references left out")
+    "counts of left-out references")
 index = StudyFile("indexes/{corpus}/{index}.json", "index_corpus", "receipt for an index in the cache")
 run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
     "TREC run with the fields qid, Q0, docno, rank (from 1), score and the retriever's name; with `run_metadata`, the "
@@ -55,7 +55,7 @@ processed = StudyFile("{dataset}/contexts/{retriever}.processed.json", "process_
     "receipt for processing a retriever's passages (the processed texts are in the cache): contexts requested, cached "
     "and newly processed, the time in seconds, and whether a second run on a sample gave the same texts")
 left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval",
-    "counts of the passages and queries left out")
+    "counts of left-out passages and queries")
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
     "a cell's prompts", "ragrelay.prompting.layout:COLUMNS")
 receipt = StudyFile("{dataset}/generated/{generator}/shard{shard}.json", "generate_answers",

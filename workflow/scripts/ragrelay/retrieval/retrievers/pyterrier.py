@@ -28,8 +28,8 @@ class Pyterrier(Retriever):
     )
     index: Function | None = Field(
         None,
-        description="`module:function` that builds the pipeline's index. The function gets `corpus` and `folder`, and "
-        "is called once per corpus, and again if the module's file changes.",
+        description="`module:function` that builds the pipeline's index. The function gets `corpus` and `folder`. It "
+        "is called once per corpus, and again whenever the module's file changes.",
     )
     first_stage: Name | None = Field(
         None,
