@@ -61,7 +61,7 @@ def text() -> str:
     made = json.loads((FOLDER / "made_on.json").read_text(encoding="utf-8"))
     pairs = judge.select("qid", "docno").n_unique()
     said = "\n".join(f"> {warning}\n>" for warning in trust_warnings(shown)).removesuffix("\n>")
-    source = f"{made['engine']}: {made['processor']} ({made['vectors']})"
+    source = f"{made['engine']} ({made['processor']}; {made['vectors']})"
     return f"{said}\n\nThese labels for {pairs} passages were generated with {source}."
 
 

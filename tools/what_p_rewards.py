@@ -84,8 +84,8 @@ def text() -> str:
     length = given.select(pl.corr("answer_tokens", "lenient", method="spearman")).item()
     return (
         f"{table(rows)}\n\n{cut:.0%} of the answers with passages were cut off at `max_tokens`. Spearman's ρ between "
-        f"an answer's length and its P is {length:.2f}. The answers were generated with {made['engine']}: "
-        f"{made['processor']} ({made['vectors']})."
+        f"an answer's length and its P is {length:.2f}. The answers were generated with {made['engine']} "
+        f"({made['processor']}; {made['vectors']})."
     )
 
 
