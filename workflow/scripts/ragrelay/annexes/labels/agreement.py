@@ -35,9 +35,9 @@ TABLE = {
     "people": text("name of the annotation source with human labels"),
     "references": REFERENCES,
     "quantity": text(f"kind of agreement in `value`: `{KAPPA}`, Cohen's kappa for relevant or not; `{WEIGHTED}`, "
-        f"Cohen's kappa for grades, with quadratic weights; `{PASSAGES}`, Kendall's tau-b between the two labels over "
-        f"a query's passages, averaged over queries; `{RETRIEVERS}`, Kendall's tau-b between retrievers' mean values "
-        "of the measure with the two kinds of labels, with an interval that treats the retrievers as a sample"),
+        f"Cohen's kappa for graded labels, with quadratic weights; `{PASSAGES}`, Kendall's tau-b between both labels "
+        f"over a query's passages, averaged over queries; `{RETRIEVERS}`, Kendall's tau-b between retrievers' mean "
+        "values of the measure with the two kinds of labels, with an interval that treats the retrievers as a sample"),
     "measure": text("for `tau_retrievers`: name of the retrieval measure, which is computed from the labels"),
     "k": integer("cutoff of the measure", "passages"),
     "value": number("value of the coefficient in `quantity`", "at most 1"),
