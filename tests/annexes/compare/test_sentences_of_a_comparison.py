@@ -180,7 +180,7 @@ def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
     )
     several = replace(compared, left_out=[("new", "after")])
     assert comparison_answer(several, "one", "two").sentence == (
-        "No answer’s P changed with any retriever that has a counterpart (4 of 5). "
+        "No answer’s P changed with any retriever that has a counterpart (4 of 5 do). "
         "To compare new too, name its counterpart in compare.pairs."
     )
     first = pl.when(pl.col("k") < pl.col("k").max(), pl.col("retriever") == "bm25").then(pl.col("before") + 0.1)
@@ -223,7 +223,7 @@ def test_a_title_that_says_which_queries_and_retrievers_it_counts_is_approved() 
     assert titles == [
         "P changed for 1 of 12 queries",
         "P changed for 2 of 12 queries with at least one retriever",
-        "P changed for 2 of 12 queries with at least one retriever that has a counterpart (2 of 5)",
+        "P changed for 2 of 12 queries with at least one retriever that has a counterpart (2 of 5 do)",
         "P changed for 1 of 12 queries with dense, the only one of 2 retrievers that has a counterpart",
     ]
     approve(APPROVED / "titles.txt", titles)

@@ -73,7 +73,7 @@ def test_sentences_say_where_the_generators_labels_are_ahead_and_where_not() -> 
     told = label_sentences(study(table()))
     assert told[0] == (
         "The source whose labels correlate best with utility has a significant lead over the runner-up (after Holm’s "
-        "correction) in 1 of 2 combinations of dataset, generator and retriever: erag in demo · lm · bm25."
+        "correction) in 1 of 2 combinations of dataset, generator and retriever: erag (demo · lm · bm25)."
     )
     assert told[1] == (
         "demo · lm · bm25: Kendall’s τ with utility is 0.600 [0.500, 0.700] for erag (precision) and 0.550 [0.450, "

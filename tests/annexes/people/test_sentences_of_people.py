@@ -136,7 +136,7 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
 
 def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_path: Path) -> None:
     remark = of_people.people_answer(study_of(tmp_path, 60, queries=12)).remark
-    assert remark.endswith("the sections for the scorer people, where they are computed over queries.")
+    assert remark.endswith("For their intervals (over queries), see the sections for the scorer people.")
     for scored, queries in ((60, 60), (10, 60)):
         assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
 
@@ -152,10 +152,10 @@ def test_comparisons_whose_answers_people_all_scored_are_named(tmp_path: Path) -
     lacking = (pl.col("retriever") == "dense") | (pl.col("against_retriever") == "dense").fill_null(False)
     some = remark(table.with_columns(n_scores=pl.col("n_scores") - lacking.cast(pl.Int64)))
     assert some.startswith(
-        f"People scored every answer in 1 comparison: {gain} (lm1, k = 3, descending order). The intervals aren"
+        f"People scored every answer in 1 comparison: {gain} (lm1, k = 3, descending order). For their"
     )
     many = remark(pl.concat([table.with_columns(generator=pl.lit(f"lm{number}")) for number in (1, 2)]))
-    assert many.count(" compared with ") == 3 and "and 3 others. The intervals" in many
+    assert many.count(" compared with ") == 3 and "and 3 others. For their intervals" in many
 
 
 def test_the_page_shows_where_the_intervals_are(tmp_path: Path) -> None:

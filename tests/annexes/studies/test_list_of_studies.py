@@ -274,7 +274,7 @@ def test_the_list_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None
     shown = tab.locator("#studies").inner_text()
     assert HOSTILE in shown and "a#b?c%d" in shown and r"line\nbreak" in shown
     assert "Broken: report/provenance.json is invalid JSON" in shown
-    assert "Folders that are not studies" in tab.locator("main").inner_text()
+    assert "Folders that don’t look like studies" in tab.locator("main").inner_text()
     links = tab.eval_on_selector_all("#studies a", "(all) => all.map((one) => one.href)")
     assert len(links) == 8 and set(links) == {
         (tmp_path / study.folder / "report/index.html").as_uri() for study in read_all(tmp_path)[0]

@@ -28,8 +28,8 @@ PARTS = {
     ),
     "tokens": Part(
         "Tokens",
-        "A word’s probability is the probability of its first token at the answer’s first position, with and without a "
-        "leading space, from the softmax over the full vocabulary.",
+        "A word’s probability is the total probability of its first tokens (with and without a leading space) at the "
+        "answer’s first position, from the softmax over the full vocabulary.",
     ),
 }
 OUTPUTS: tuple[Output, ...] = (
@@ -46,8 +46,8 @@ OUTPUTS: tuple[Output, ...] = (
         "stances", "ragrelay.annexes.acu.page_tables:usage_table", {},
         note="Δ is the mean change in a word’s probability, as a share of the largest possible change. Memory "
              "conflict: without evidence, the model says True or False, and the evidence leans the other way. "
-             "Switched: another word is likeliest with the evidence than without it. Followed: with the evidence, the "
-             "likeliest word is the one that the stance implies (None unless it supports or refutes the claim).",
+             "Switched: the evidence changes the likeliest word. Followed: with the evidence, the likeliest word is "
+             "the word that the stance implies (None if the evidence neither supports nor refutes the claim).",
     ),
     Table(
         "acu_said", CLAIMS, ("acu_usage",), "Predictions without the evidence → with it", "", "stances",

@@ -27,13 +27,13 @@ def _table(name: str, title: str, note: str = "") -> Table:
 
 OUTPUTS: tuple[Output, ...] = (
     _table("battle_wins", "Win rates", "Only pairs with the opponent in the primary cell have verdicts; their "
-           "intervals hold simultaneously. The interval in any other row has the same level."),
-    _table("battle_relay", "Relay by the battle", "Adjusted slopes account for the query’s mean measure over the "
-           "retrievers."),
-    _table("battle_agreement", "Agreement with P", "Votes and P pick the same winner by chance if both merely prefer "
-           "the same retriever on average."),
-    _table("battle_strengths", "Bradley–Terry strengths", "Log-odds against the opponent, without verdicts. Intervals "
-           "are over queries."),
+           "intervals hold simultaneously. Intervals in other rows have the same level."),
+    _table("battle_relay", "Relay by the battle", "Adjusted slopes account for the query’s mean value of the measure "
+           "over retrievers."),
+    _table("battle_agreement", "Agreement with P", "If both merely prefer the same retriever on average, votes and P "
+           "often pick the same winner by chance."),
+    _table("battle_strengths", "Bradley–Terry strengths", "Strengths are log-odds against the opponent and have no "
+           "verdicts. Intervals are over queries."),
     _table("battle_judges", "Judges of the panel", "The panel’s win rate without each judge, and Cohen’s κ between the "
            "judges."),
 )  # fmt: skip

@@ -58,7 +58,7 @@ def _scope(compared: "Compared", none: bool) -> tuple[str, str]:
         return "" if none or len(names) == 1 else " with at least one retriever", ""
     total, some = count(len(names) + len(compared.left_out)), "any" if none else "at least one"
     scope = f" with {names[0]}, the only one of {total} retrievers that has a counterpart" if len(names) == 1 else (
-        f" with {some} retriever that has a counterpart ({count(len(names))} of {total})")  # fmt: skip
+        f" with {some} retriever that has a counterpart ({count(len(names))} of {total} do)")  # fmt: skip
     others, its = listing([name for name, _ in compared.left_out]), "their" if len(compared.left_out) > 1 else "its"
     return scope, f"To compare {others} too, name {its} counterpart{'s' if its == 'their' else ''} in compare.pairs."
 

@@ -16,7 +16,7 @@ PARTS = {
     "moved": Part("Which queries changed"),
     "tests": Part(
         "Tests",
-        "p-values are adjusted (Holm; Benjamini and Hochberg) within families. A family contains all tests of one "
+        "p-values are adjusted (Holm, Benjamini–Hochberg) within families. A family contains all tests of one "
         "quantity with one reference set, over all studies if there are several. Cells with the same prompts, such as "
         "all orderings at k = 1, count once. The verdict follows from “p, verdict”. Unseen references depend on the "
         "context, so P based on them can change even if the answer stays the same.",

@@ -37,7 +37,7 @@ OF_PLACES = {
 }
 """The wording of verdicts on the difference between two effects."""
 BY_CAUSE = "the causal effect"
-BY_PASSAGES = "the difference between relevant and non-relevant passages (which may differ in more than relevance)"
+BY_PASSAGES = "the difference in effect between relevant and non-relevant passages (which may differ in other ways)"
 SWAPPED = (
     ("Replacing a non-relevant passage with a relevant one makes the answer better", "better"),
     ("Replacing a non-relevant passage with a relevant one makes the answer worse", "worse"),

@@ -143,7 +143,7 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
         if best.height > 1:
             compared += 1
             first, second = best["source"][:2]
-            significant += [f"{first} in {where}"] if best["holds"][0] else []
+            significant += [f"{first} ({where})"] if best["holds"][0] else []
             parts.append(f"{first}’s lead over {second} is {'' if best['holds'][0] else 'not '}significant")
         null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
         if null:

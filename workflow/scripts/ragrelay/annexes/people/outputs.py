@@ -30,7 +30,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean human scores of all answers, estimated with a scorer’s help", "", "estimates",
         f"{MODULE}.page_tables:estimate_table", {},
         note="The estimates are prediction-powered: they combine human scores of some answers with the scorer’s scores "
-             "of all answers. Width: the interval’s width, divided by its width from human scores alone. Times as "
+             "of all answers. Width: the interval’s width, divided by the width from human scores alone. Times as "
              "many: how many times as many human scores would give this width without the scorer. Verdicts and "
              "p-values are uncorrected: each is for a single comparison. Human scores alone: a gain or difference "
              "compares means over all scored answers, not paired by query.",
@@ -56,7 +56,7 @@ OUTPUTS: tuple[Output, ...] = (
         "people_comparisons", PEOPLE, ("people_comparisons",), "Which of two scorers agrees better with people", "",
         "following", f"{MODULE}.page_tables:comparison_table", {},
         note="Comparisons are paired, over the same answers or the same systems. p-values are uncorrected. With 16 "
-             "systems, fewer than 4 in 10 simulated studies told apart two scorers whose correlations with human "
+             "systems, fewer than 4 in 10 simulated studies could tell apart two scorers whose correlations with human "
              "scores are .8 and .5.",
         limited=True,
     ),

@@ -40,8 +40,8 @@ def _elsewhere(study: PeopleStudy) -> str:
     parts = [f"{listing(pairs)} ({where})" for where, pairs in named.items()]
     more = [counted(len(rows) - MOST_NAMED, "other")] if len(rows) > MOST_NAMED else []
     return (
-        f"People scored every answer in {counted(len(rows), 'comparison')}: {listing([*parts, *more])}. The intervals "
-        f"aren’t shown here but in the sections for the scorer {study.people}, where they are computed over queries."
+        f"People scored every answer in {counted(len(rows), 'comparison')}: {listing([*parts, *more])}. For their "
+        f"intervals (over queries), see the sections for the scorer {study.people}."
     )
 
 

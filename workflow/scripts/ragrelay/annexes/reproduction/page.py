@@ -41,7 +41,7 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]
         ranked = "" if tau is None else f" Kendall’s τ between our cells and the published ones is {number(tau, 2)}."
-        of_intervals = f"{count(row['n_inside'])} of {counted(row['n_with_interval'], 'cell')} with an interval"
+        of_intervals = f"{count(row['n_inside'])} of the {counted(row['n_with_interval'], 'cell')} with an interval"
         sentences.append(
             f"{row['dataset']} · {row['generator']} · {row['scorer']}: this study covers {count(row['n'])} of "
             f"the {counted(row['n_published'], 'published cell')}. The published value lies in our interval for "

@@ -17,22 +17,22 @@ OUTPUTS: tuple[Output, ...] = (
         "rounds", ROUNDS, f"{MODULE}.figures:p_by_round", ("round_slopes", "round_scores"), "rounds", "P by round",
         "Mean P by round: a line for the reference retriever's lists, and points for other retrievers' lists in one "
         "round.",
-        "The line is for the reference retriever’s lists; a point is for another retriever’s list in one round, after "
+        "The line shows the reference retriever’s lists; a point shows another retriever’s list in one round, after "
         "the reference’s lists in earlier rounds. Bars are 95% intervals over queries. From round 2 on, the points "
         "don’t show which retriever is better, because the reference’s lists repeat passages already shown.",
     ),
     Table(
         "round_slopes", ROUNDS, ("round_slopes", "round_scores"), "Relay at each step of the search", "", "rounds",
         f"{MODULE}.page_tables:slope_table", {},
-        note="Adjusted slopes account for the query’s mean measure over the lists and for P before the step. Each "
-             "step’s interval has level 1 − 5% / steps, so all steps’ intervals hold simultaneously.",
+        note="Adjusted slopes account for the query’s mean value of the measure over its lists, and for P before the "
+             "step. Each step’s interval has level 1 − 5% / steps, so all steps’ intervals hold simultaneously.",
         limited=True,
     ),
     Table(
         "round_scores", ROUNDS, ("round_scores", "round_slopes"), "P, lists and tokens by round", "", "rounds",
         f"{MODULE}.page_tables:round_table", {},
-        note="Worse and better count queries whose P falls or rises compared with the previous round, with the "
-             "reference retriever’s lists. Repeated passages were shown before, or are near copies of such passages.",
+        note="“Worse” and “better” count the queries whose P falls or rises compared with the previous round (with the "
+             "reference’s lists). Repeated passages were shown earlier, or are near copies of such passages.",
         limited=True,
     ),
 )  # fmt: skip

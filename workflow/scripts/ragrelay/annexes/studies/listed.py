@@ -19,8 +19,8 @@ MADE = (PAGE, PROVENANCE, "benchmarks", "fetched", "indexes", "*/collection", "p
 ASIDE = ("preview.html", LIST)
 """Files in folders that aren't studies: a preview, or the pages of other targets, such as a comparison."""
 RUNNING = "A run is in progress or was killed: to continue, run the study’s command again."
-UNFINISHED = "No page yet: the study hasn’t run, or stopped early. To make the page, run its command."
-EARLIER = "Its page is from an earlier version, without facts.json: to show its answers here, run its command again."
+UNFINISHED = "No page yet: the study hasn’t run, or stopped early. To write the page, run its command."
+EARLIER = "An earlier version wrote the page, without facts.json. To show its answers here, run its command again."
 MOST_ANSWERS = 6
 MOST_NAMED = 12
 WARNINGS = ("missing", "notice", "warning")

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from ragrelay.annexes.studies.listed import PAGE, Listed, read_all, state
 from ragrelay.base.io.atomic_files import write_text
+from ragrelay.report.display.numbers import counted
 from ragrelay.report.display.templates import FOLDER, environment, inside
 
 NAME = "index.html"
@@ -43,8 +44,8 @@ def list_studies(root: Path) -> tuple[list[str], list[str]]:
     warnings = [f"ragrelay: warning: {warning}" for warning in keep_list(root)]
     studies, _ = read_all(root)
     troubles = [f"{study.name}: {study.trouble}" for study in studies if study.trouble]
-    unfinished = f"{len(troubles)} of them without a finished page"
-    return warnings, [*troubles, f"{len(studies)} studies, {unfinished}: {root / NAME}"]
+    unfinished = f"{len(troubles)} without a finished page"
+    return warnings, [*troubles, f"{counted(len(studies), 'study', 'studies')}, {unfinished}: {root / NAME}"]
 
 
 def render(studies: list[Listed], others: list[str], template: Path = TEMPLATE) -> str:
