@@ -61,8 +61,6 @@ PAGES = {
     "others": ("Other targets and annexes", ""),
 }
 """Page → its title, and a pattern of its files; each file is on the first that fits."""
-SMALL = ("eRAG", "r of")
-"""Beginnings of descriptions that keep their small letter."""
 TABLE = "| column | unit | meaning |\n|---|---|---|\n"
 
 
@@ -106,7 +104,7 @@ def pages() -> dict[Path, str]:
         rules = f"{', '.join(others)} or {last}" if others else last
         made = "Not written by a rule" if file.rule == "no rule" else f"Written by {rules}"
         words = file.about
-        first = words[0] if words.startswith(SMALL) else words[0].upper()
+        first = words[0] if words.startswith("eRAG") else words[0].upper()
         about = f"{first}{words[1:]}. {made}."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:
             about += f" Shown in {', '.join(dict.fromkeys(outputs))}."

@@ -15,7 +15,7 @@ PARTS = {"measures": Part("Measures")}
 OUTPUTS: tuple[Output, ...] = (
     Figure(
         "measure_fit", MEASURES, f"{MODULE}.figures:fit_of_measures", ("measure_fit", "measure_pairs"), "measures",
-        "correlation between differences in P and in each measure",
+        "Correlation between differences in P and in each measure",
         "r of each retrieval measure with simultaneous intervals; a bar joins measures between which no difference is "
         "shown.",
         "All intervals hold simultaneously at 95%. A hollow point is a measure without demonstrated relay. A bar on "
