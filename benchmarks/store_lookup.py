@@ -52,7 +52,7 @@ def main() -> None:
                 figures[f"{parts:,} parts, {words}: peak memory"] = record.figure(peak, "MiB")
                 figures[f"{parts:,} parts, {words}: memory before the look-up"] = record.figure(before, "MiB")
     setting = (
-        f"look-up of {given.keys:,} keys, nine in ten of which are stored, in a store with {given.answers:,} answers "
+        f"looking up {given.keys:,} keys, 90% of which are stored, in a store with {given.answers:,} answers "
         f"of {WORDS_PER_ANSWER} words"
     )
     record.write_record(given, setting, figures, ["polars", "pyarrow"])

@@ -91,7 +91,7 @@ WITH_BASELINE = {
     "means": "Mean P (or mean utility)",
     "compared": "the mean of P − P₀",
     "both": ", both for P and for P₀",
-    "without": ", and utility without such references",
+    "without": ", and utility on unseen references",
     "with_r": "; r is Pearson’s, with its 95% interval",
     "no_zero_shot": "This table has no zero-shot row, because P₀ on unseen references differs between contexts. The "
     "table of all cells has it.",
@@ -170,7 +170,7 @@ OUTPUTS: tuple[Output, ...] = (
         endings=SIZED,
     ),
     Table(
-        "gain", SECTION, ("gain",), "P against P₀ in every cell",
+        "gain", SECTION, ("gain",), "P compared with P₀ in every cell",
         "For each cell, the mean of P − P₀ over the same queries with its 95% interval, tests and verdict; the ratio "
         "of means, mean and median utility; and the query with the largest share of summed absolute utility.",
         "gain", "ragrelay.report.verdict_tables:gain_table", limited=True, baseline=True,
@@ -205,7 +205,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "differences_by_query", SECTION, "ragrelay.report.paper_figures:differences_by_query",
-        ("per_query", "retrieval", "relay"), "relay", "Relay by query",
+        ("per_query", "retrieval", "relay"), "relay", "Relay: differences in P and in the measure, per query",
         "For each query, the difference in P between two rankings against the difference in the measure, with relay's "
         "slope, in the primary comparison's cell. The figure comes in one-column and two-column widths.",
         "Points are queries whose contexts differ; the line has relay’s slope, per 0.1 of the measure.",
@@ -290,7 +290,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "correlation", SECTION, ("correlation",),
-        "Correlation between the context’s measure and utility over queries, with intervals",
+        "Correlation over queries between the retrieval measure and utility, with intervals",
         "Pearson's r, Spearman's rho and Kendall's tau-b between each measure and utility over queries, with 95% "
         "intervals, n and p-values, or the reason why there is no correlation.",
         "relayed", "ragrelay.report.transmission_tables:correlation_table",
@@ -311,7 +311,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Figure(
         "scatter", DEPTH, "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
-        "retrieval"), "", "{measure}@k against utility, per query, at one k " + f"(Figure 4 of {PAPER} has k = 5)",
+        "retrieval"), "", "{measure}@k against utility, per query, at one k " + f"(k = 5 in Figure 4 of {PAPER})",
         "The same figure for a single k. The report includes k = 5, as in the paper; to draw another k, request its "
         "file.",
     ),
@@ -325,7 +325,7 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "differences", SECTION, ("differences",),
-        "Correlations compared over the same queries; trends are slopes of r over k",
+        "Comparisons of correlations over the same queries; a trend is the slope of r over k",
         "Pearson's r compared between retrievers and between descending and ascending order, and its trend over k. The "
         "intervals come from leaving out and resampling entire queries. p-values are adjusted within the families "
         "that the table names.",
@@ -448,7 +448,7 @@ OUTPUTS: tuple[Output, ...] = (
         "answers", "ragrelay.report.answer_tables:cost_table",
     ),
     Table(
-        "cells", SECTION, ("utility",), "Every cell with each reference set",
+        "cells", SECTION, ("utility",), "Results for each cell and reference set",
         "Mean P, mean utility and mean retrieval measures of each cell.",
         "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
     ),

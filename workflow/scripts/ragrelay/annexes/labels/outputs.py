@@ -49,7 +49,7 @@ PARTS = {
 OUTPUTS: tuple[Output, ...] = (
     Table(
         "annotations", ANNOTATIONS, ("label_correlation", "label_leads"),
-        "Correlation over queries between measures from each source’s labels and P or utility, scored by {scorer}",
+        "Correlation over queries between measures from each source’s labels and {scorer}’s P or utility",
         "Kendall's tau, Spearman's rho and Pearson's r over queries between measures from each source's labels and P "
         "or utility, with 95% intervals, n and p-values. The best row of each column is marked, and so is a "
         "significant lead over all other sources.",
@@ -149,7 +149,7 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "annotation_readers", ANNOTATIONS, "ragrelay.annexes.labels.paper_figures:readers_by_k",
         ("label_correlation", "label_leads"), "labels",
-        "eRAG’s labels with each generator (Figures 2 and 3 of Salemi and Zamani, SIGIR 2024)",
+        "eRAG’s best measure, by generator (Figures 2 and 3 of Salemi and Zamani, SIGIR 2024)",
         "Correlation over queries between eRAG's best measure and the end-to-end answers' P and utility, against k. "
         "There is one line per generator; generators can be, for example, two sizes of one model.",
         "Each generator’s answers are compared with labels from its own answers to single passages, unless the source "
