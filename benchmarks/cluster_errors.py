@@ -234,7 +234,7 @@ LABELS = {
     "4 queries each": "4 queries per cluster",
     "1 to 10 queries": "1 to 10 queries per cluster",
     "geometric sizes": "geometrically distributed cluster sizes",
-    "half of 8, half of 1": "8 queries in half the clusters, 1 in the others",
+    "half of 8, half of 1": "8 queries in each of half the clusters, 1 in each of the others",
     "three large ones differ": "three large clusters with a different mean",
     "gamma of shape .5": "gamma-distributed values (shape .5)",
     "% refused": "% refused answers",

@@ -15,7 +15,7 @@ RESULT_TABLES = (
     ResultTable("battle_strengths", f"{FOLDER}/strengths.csv", "analyse_battles", f"{MODULE}.tables:STRENGTHS",
                 "Bradley–Terry strengths of three or more systems", "battles"),
     ResultTable("battle_judges", f"{FOLDER}/judges.csv", "analyse_battles", f"{MODULE}.tables:JUDGES",
-                "the panel's win rates without each judge, and the agreement between judges", "battles"),
+                "the panel's win rates with each judge left out in turn, and the agreement between judges", "battles"),
 )  # fmt: skip
 PARTS = {"battles": Part("Votes")}
 
