@@ -24,8 +24,8 @@ ROUNDING = 1e-9
 SIGNS = {"better": 1, "worse": -1}
 PLACE = re.compile(r"sentences refer to k = (\d+), (\S+) order, (.+?) references")
 COUNTS = re.compile(
-    r"are better with context than without in (\d+) of (\d+) cells?, worse in (\d+); (\d+) are undecided"
-    r"(?: and (\d+) have too few queries)? \((.+?) references"
+    r"are better with context than without in (?:(\d+) of|(all)|none of the) (\d+) cells?"
+    r"(?:, worse in (\d+) and undecided in (\d+)(?:; (\d+) ha(?:s|ve) too few queries)?)? \((.+?) references"
 )
 
 
@@ -60,7 +60,7 @@ def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
         place = PLACE.search(text) or place
         if found := COUNTS.search(text):
             part = _part(cells, text.split(": ")[0] if " · " in text.split(": ")[0] else title)
-            rows = part.filter(references=found[6]).drop_nulls("p_verdict")
+            rows = part.filter(references=found[7]).drop_nulls("p_verdict")
             own = distinct(rows, ["retriever", "ordering"])
             better, worse = (
                 own.filter(pl.col("gain").sign() == sign, verdict=word).height for word, sign in SIGNS.items()
@@ -68,7 +68,8 @@ def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
             few = own.filter(verdict=TOO_FEW).height
             counted = (better, own.height, worse, own.height - better - worse - few, few)
             checked += 1
-            if tuple(int(number or 0) for number in found.groups()[:5]) != counted:
+            some, every, total, *others = found.groups()[:6]
+            if tuple(int(number or 0) for number in (some or (every and total), total, *others)) != counted:
                 wrong.append(f"{text}: {better} better, {worse} worse of {own.height}")
         if text.startswith("Mean gain over") and place is not None:
             part = _part(cells, title).filter(k=int(place[1]), ordering=place[2], references=place[3])

@@ -78,7 +78,7 @@ def test_one_judge_gives_a_panel_no_verdict(study: Sandbox) -> None:
     assert verdict(study, "panel") == UNDECIDED
     systems = pl.read_csv(study.results / ANALYSIS.format("panel") / "systems.csv").row(0, named=True)
     assert systems["mean_difference"] == pytest.approx(0.4 / 3, abs=1e-4) and systems["low"] > 0
-    assert systems["remark"] == "it depends on a judge: the mean over all says better, but not without biased"
+    assert systems["remark"] == "it depends on a judge: the result is “better” with all judges, but not without biased"
     assert not (study.results / ANALYSIS.format(BIASED)).exists(), "the judges of a panel have no section"
     rows = pl.read_csv(study.results / ANALYSIS.format("panel") / "panel.csv").filter(question="systems")
     alone = dict(rows.drop_nulls("without").select("without", "alone").iter_rows())
@@ -86,9 +86,9 @@ def test_one_judge_gives_a_panel_no_verdict(study: Sandbox) -> None:
     facts = json.loads((study.results / "report/facts.json").read_text(encoding="utf-8"))
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
     assert "We do not know whether other or one gives better answers" in json.dumps(facts)
-    assert "It depends on a judge: the mean over all says better, but not without biased." in page
+    assert "It depends on a judge: the result is “better” with all judges, but not without biased." in page
     assert "Without one of these judges, the difference in P is 0.000 to 0.200" in page
-    assert "It does: the mean over all says better, but not without biased" in page
+    assert "It does: the result is “better” with all judges, but not without biased" in page
 
 
 def test_a_judge_more_reads_its_scores_alone_and_a_study_without_panels_has_none(

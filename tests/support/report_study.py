@@ -147,7 +147,8 @@ def with_verdicts(correlations: pl.DataFrame) -> pl.DataFrame:
     ]  # fmt: skip
     few = [row["coefficient"] == "spearman" and row["value"] is not None and row["n"] < WORDS_AT_LEAST for row in rows]
     counts = [
-        f"{row['n']} queries, {WORDS_AT_LEAST} needed" if one else None for row, one in zip(rows, few, strict=True)
+        f"{row['n']} queries, but {WORDS_AT_LEAST} are needed" if one else None
+        for row, one in zip(rows, few, strict=True)
     ]
     table = pl.DataFrame(rows, infer_schema_length=None).with_columns(
         verdict=pl.when(pl.Series(few)).then(pl.lit(TOO_FEW)).otherwise("verdict"),

@@ -86,7 +86,7 @@
     before?.finalize();
     drawn.set(name, chart);
     place.style.minHeight = "";
-    if (!spec.data.values.length) place.append("All retrievers of this figure are hidden.");
+    if (!spec.data.values.length) place.append("All retrievers in this figure are hidden.");
     // A point that represents a query opens it in the explorer.
     chart.view.addEventListener("click", (event, item) => {
       if (item?.datum?.qid === undefined) return;

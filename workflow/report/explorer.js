@@ -97,7 +97,7 @@
       const facts = [...(scored ? [`P ${number(score?.[0])}`] : []), `${tokens ?? "unknown"} tokens`];
       if (finish === "length") facts.push("cut at max_tokens");
       else if (finish !== "stop") facts.push(`ended by ${finish}`);
-      if (dropped) facts.push(`${dropped} passages left out of the prompt to fit the window`);
+      if (dropped) facts.push(`${dropped} ${dropped > 1 ? "passages" : "passage"} left out of the prompt to fit the window`);
       const item = make("li", {}, make("p", { class: "head" }, make("strong", {}, `seed ${seeds}`), ` · ${facts.join(" · ")}`));
       item.append(...thoughtsOf(value, cell, members));
       const answer = value.answers[text];
@@ -297,7 +297,7 @@
           return;
         }
         if (mine !== search) return;
-        if (at % 10 === 9) status.textContent = `${at + 1} of ${queries.length} queries’ answers are searched.`;
+        if (at % 10 === 9) status.textContent = `Searched the answers to ${at + 1} of ${queries.length} queries so far.`;
       }
     }
     const places = list();

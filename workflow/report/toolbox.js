@@ -209,7 +209,7 @@
   };
   panel.append(
     make("div", { class: "head" }, make("h2", { id: "toolbox-title" }, "Tools"), button("Close", close)),
-    make("p", { class: "note" }, "Applies to all figures, tables and queries on this page. The page’s address stores it."),
+    make("p", { class: "note" }, "These settings apply to all figures, tables and queries on this page. They are stored in the page’s address."),
     make("div", { class: "rows" }, make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows.map(({ row }) => row)))),
     make("div", { class: "head" }, button("Copy the link", async () => {
       status.textContent = (await window.ragrelay.copy(location.href)) ? "The link is copied." : "The browser doesn’t allow this page to copy.";

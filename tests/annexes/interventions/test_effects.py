@@ -106,7 +106,7 @@ def coefficient_of_relevance(scores: pl.DataFrame) -> float:
     return float(np.linalg.lstsq(np.array(design, dtype=float).T, -rows["p"].to_numpy(), rcond=None)[0][0])
 
 
-FEW = "{} of 24 queries have contexts that differ, {} needed"
+FEW = "{} of 24 queries have contexts that differ, but {} are needed"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ FEW = "{} of 24 queries have contexts that differ, {} needed"
         (("undecided", None), ("too few queries", FEW.format(15, 20)), FEW.format(15, 20)),
         (("too few queries", FEW.format(9, 12)), ("undecided", WITHOUT_P0), FEW.format(9, 12)),
         (("undecided", None), ("above zero", None), None),
-        (("undecided", "a perfect slope, no sampling variance"), ("undecided", None), None),
+        (("undecided", "the slope is perfect, so it has no sampling variance"), ("undecided", None), None),
     ],
 )
 def test_relay_beside_an_effect_has_its_reason(own: Any, adjusted: Any, reason: str | None) -> None:

@@ -98,9 +98,9 @@ def test_the_table_shows_slopes_in_one_unit() -> None:
     assert row["per 0.1 nDCG"].startswith(f"{first['slope'] / 10:.3f}")
     assert row["relay, per 0.1 nDCG"] == "0.020 [0.010, 0.030]"
     assert row["position"] == "overall" and len(table.rows) == effects.height
-    few = effects.with_columns(relay_reason=pl.lit("6 of 24 queries have contexts that differ, 20 needed"))
+    few = effects.with_columns(relay_reason=pl.lit("6 of 24 queries have contexts that differ, but 20 are needed"))
     remark = effect_table(study_of(few)).rows[0][titles.index("remark")]
-    assert remark.endswith("relay: 6 of 24 queries have contexts that differ, 20 needed")
+    assert remark.endswith("relay: 6 of 24 queries have contexts that differ, but 20 are needed")
 
 
 def test_the_page_knows_which_contexts_are_changed() -> None:

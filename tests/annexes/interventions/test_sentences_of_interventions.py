@@ -23,7 +23,7 @@ STATES: dict[str, pl.DataFrame] = {
     "not-better": effects_of(made(worth=-0.02, noise=0.1, n=17), 17, definitions=SWAP),
     "nine": effects_of(made(n=9), definitions=SWAP),
     "few-for-relay": effects_of(made(), definitions=SWAP).with_columns(
-        relay_reason=pl.when(k=1).then(pl.lit("6 of 24 queries have contexts that differ, 20 needed"))
+        relay_reason=pl.when(k=1).then(pl.lit("6 of 24 queries have contexts that differ, but 20 are needed"))
     ),
     "few": effects_of(made(n=4), definitions=SWAP),
     "none": effects_of(made(n=0)),

@@ -172,19 +172,19 @@ def test_a_declared_measure_is_compared_alone() -> None:
 def test_few_queries_have_no_verdict() -> None:
     fits, pairs = compared(made(n=19))
     assert {row["verdict"] for row in (*fits.values(), *pairs.values())} == {TOO_FEW}
-    assert pairs["close", "apart"]["reason"] == "19 queries have contexts that differ, 20 needed"
+    assert pairs["close", "apart"]["reason"] == "19 queries have contexts that differ, but 20 are needed"
     heavy = made(n=40)
     scale = np.where(np.arange(40) < 3, 50.0, 1.0)
     heavy = {name: one._replace(p=one.p * scale) for name, one in heavy.items()}
     fits, _ = compared(heavy)
-    assert fits["close"]["verdict"] == TOO_FEW and "effective queries, 6 needed" in fits["close"]["reason"]
+    assert fits["close"]["verdict"] == TOO_FEW and "effective queries, but 6 are needed" in fits["close"]["reason"]
 
 
 def test_clusters_are_the_units() -> None:
     cells = made(n=80, clusters=2)
     assert len(losses_of(cells).without) == 40
     fits, pairs = compared(made(n=60, clusters=4))
-    assert fits["close"]["reason"] == "15 clusters of queries have contexts that differ, 20 needed"
+    assert fits["close"]["reason"] == "15 clusters of queries have contexts that differ, but 20 are needed"
     assert pairs["close", "apart"]["n"] == 60
 
 
@@ -194,7 +194,7 @@ def test_equal_and_constant_measures_and_missing_values() -> None:
     cells["constant"] = cells["close"]._replace(x=np.ones((3, 60)))
     fits, pairs = compared(cells, {"constant": relay.NOT_KNOWN})
     assert pairs["close", "again"]["verdict"] == UNDECIDED
-    assert pairs["close", "again"]["reason"] == "0 of 60 queries differ, 8 needed"
+    assert pairs["close", "again"]["reason"] == "0 of 60 queries show a difference, but 8 are needed"
     assert fits["close"]["verdict"] == fits["again"]["verdict"] == NOT_BEATEN
     assert fits["constant"]["r2"] == 0 and fits["constant"]["share_tied"] == 1
     assert fits["coarse"]["share_tied"] == pytest.approx(

@@ -59,7 +59,9 @@ def test_what_is_not_known_is_said(options: dict[str, Any], said: str) -> None:
 
 def test_few_queries_and_no_rows() -> None:
     few = measures_answer(shown(made(n=15)))
-    assert few.sentence == "Too few queries to compare measures: 15 queries have contexts that differ, 20 needed."
+    assert (
+        few.sentence == "Too few queries to compare measures: 15 queries have contexts that differ, but 20 are needed."
+    )
     empty = shown({})
     assert measures_answer(empty).strong == UNKNOWN and measure_sentences(empty) == []
 

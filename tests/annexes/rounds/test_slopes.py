@@ -69,7 +69,7 @@ def test_two_queries_and_two_rounds_by_hand() -> None:
     for step, needed in ((1, 36), (2, 36), (None, 12)):
         found = row(few, step)
         assert (found["n"], found["slope"], found["verdict"]) == (2, None, TOO_FEW)
-        assert found["reason"] == f"2 of 2 queries have contexts that differ, {needed} needed"
+        assert found["reason"] == f"both queries have contexts that differ, but {needed} are needed"
     thrice = round_slopes({step: [cell(*given, times=3)] for step, given in rounds.items()})
     assert row(thrice, 1)["slope"] == pytest.approx(0.04 / 0.16)
     assert row(thrice, 2)["slope"] == pytest.approx(0.045 / 0.09)
@@ -116,7 +116,7 @@ def test_a_step_has_a_verdict_from_36_queries_that_differ_and_all_steps_from_12(
     rows = round_slopes({step: [apart(drawn(step, queries, lists=2, slope=1.0))] for step in (1, 2)})
     for step, needed in ((1, STEP_AT_LEAST), (2, STEP_AT_LEAST), (None, 12)):
         found = row(rows, step)
-        reason = f"{queries} of {queries} queries have contexts that differ, {needed} needed"
+        reason = f"all {queries} queries have contexts that differ, but {needed} are needed"
         assert (found["verdict"], found["reason"]) == ((ABOVE, None) if queries >= needed else (TOO_FEW, reason))
     assert row(rows, None, adjusted=True)["verdict"] == (ABOVE if queries >= 20 else TOO_FEW)
 
@@ -170,7 +170,7 @@ def test_a_cluster_of_equal_queries_counts_once() -> None:
     few = round_slopes(
         {step: [copied(given, 4)._replace(cluster=np.arange(160) // 20)] for step, given in steps.items()}
     )
-    assert row(few, None)["reason"] == "8 of 8 clusters of queries have contexts that differ, 12 needed"
+    assert row(few, None)["reason"] == "all 8 clusters of queries have contexts that differ, but 12 are needed"
     assert row(few, None)["n"] == 160
 
 

@@ -126,7 +126,7 @@ def test_where_resamples_are_constant_there_is_no_interval() -> None:
     names = [("utility", "nDCG")]
     (interval,) = bootstrap_intervals("pearson", [(np.arange(10.0), one_relevant)], 500, seed=0, names=names)
     lost = sum((weights[:, 0] == 0).sum() for weights in resample_counts(10, 500, 0))  # or 10 of 10, never drawn here
-    assert interval == (None, None, f"nDCG, the same in 9 of 10 rows, is constant in {lost} of 500 resamples")
+    assert interval == (None, None, f"nDCG, which is the same in 9 of 10 rows, is constant in {lost} of 500 resamples")
 
 
 @coefficients

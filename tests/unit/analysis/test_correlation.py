@@ -171,7 +171,7 @@ def test_a_verdict_needs_12_queries(n: int, verdict: str) -> None:
     ranks = np.arange(n)
     row = of_rho(ranks + 0.0, ranks + 1.2 * (ranks % 3 == 1))
     assert 0 < row["low"] < row["value"] < 1 and row["p_permutation"] < 0.05
-    assert (row["verdict"], row["remark"]) == (verdict, f"{n} queries, 12 needed" if n < 12 else None)
+    assert (row["verdict"], row["remark"]) == (verdict, f"{n} queries, but 12 are needed" if n < 12 else None)
 
 
 @pytest.mark.parametrize(("hits", "column"), [(3, "nDCG"), (7, "nDCG"), (8, None), (22, "nDCG"), (7, "utility")])
@@ -182,7 +182,7 @@ def test_a_verdict_needs_8_queries_without_the_most_frequent_value(hits: int, co
     varied = 4 * two + other
     row = of_rho(two, varied) if column == "utility" else of_rho(varied, two)
     rare = min(hits, 28 - hits)
-    few = f"{rare} of 28 queries differ from the most frequent {column}, 8 needed"
+    few = f"{column} differs from its most common value for only {rare} of 28 queries, but 8 are needed"
     assert row["remark"] == (few if column else None)
     assert row["verdict"] == ("too few queries" if column else "above zero")
 
@@ -196,7 +196,7 @@ def test_a_verdict_is_that_after_holms_correction() -> None:
     assert alone["verdict"] == "above zero" and alone["remark"] is None
     assert alone["p_permutation"] == among["p_permutation"] < 0.05 <= among["p_permutation_holm"]
     assert among["low"] == alone["low"] > 0 and among["verdict"] == "undecided"
-    said = re.fullmatch(r"p = ([\d.]+) alone, ([\d.]+) after Holm's correction", str(among["remark"]))
+    said = re.fullmatch(r"p = ([\d.]+) before and ([\d.]+) after Holm’s correction", str(among["remark"]))
     assert said and float(said[1]) == pytest.approx(among["p_permutation"], rel=0.05)
     assert float(said[2]) == pytest.approx(among["p_permutation_holm"], rel=0.05)
 
@@ -204,11 +204,11 @@ def test_a_verdict_is_that_after_holms_correction() -> None:
 @pytest.mark.parametrize(
     ("verdict", "low", "high", "p_holm", "remark"),
     [
-        ("undecided", -0.13, 0.96, 0.0246, "p = 0.025 after Holm's correction, but the interval includes 0"),
-        ("undecided", -0.9, 0.02, 0.0004, "p = 0.0004 after Holm's correction, but the interval includes 0"),
+        ("undecided", -0.13, 0.96, 0.0246, "p = 0.025 after Holm’s correction, but the interval includes 0"),
+        ("undecided", -0.9, 0.02, 0.0004, "p = 0.0004 after Holm’s correction, but the interval includes 0"),
         ("undecided", -0.13, 0.96, 0.2, None),
         ("undecided", None, None, 0.01, None),
-        ("too few queries", -0.13, 0.96, 0.01, "11 queries, 12 needed"),
+        ("too few queries", -0.13, 0.96, 0.01, "11 queries, but 12 are needed"),
         (None, -0.13, 0.96, 0.01, None),
     ],
 )

@@ -85,7 +85,7 @@ def test_judges_without_a_kappa_say_why() -> None:
     reasons = dict(made.select(pl.concat_str("judge", "other_judge"), "reason").iter_rows())
     assert reasons == {
         "ab": "both judges say the same word about every answer",
-        "ac": "no answer is scored by both",
-        "bc": "no answer is scored by both",
+        "ac": "no answer has a score from both judges",
+        "bc": "no answer has a score from both judges",
     }
     assert made["kappa"].null_count() == 3 and made["rho"].null_count() == 3

@@ -78,8 +78,8 @@ def test_a_panel_says_nothing_that_fails_without_one_judge() -> None:
     assert made["verdict"].to_list() == [BETTER, UNDECIDED, BETTER, TOO_FEW, UNDECIDED]
     assert made["remark"].to_list() == [
         None,
-        "it depends on a judge: the mean over all says better, but not without b or c",
-        "it depends on a judge: the mean over all says better by more than the margin, but not without a",
+        "it depends on a judge: the result is “better” with all judges, but not without b or c",
+        "it depends on a judge: the result is “better by more than the margin” with all judges, but not without a",
         None,
         None,
     ]
@@ -111,7 +111,8 @@ def test_the_answer_on_relay_is_bounded_too() -> None:
     assert relay.answer_of(bounded(slopes(0.001), {"a": slopes(0.002)})) == relay.IT_IS_NOT
     made = bounded(slopes(0.001), {"a": slopes(0.03), "b": slopes(0.002)})
     assert relay.answer_of(slopes(0.03)) == relay.answer_of(made) == relay.NOT_KNOWN
-    assert set(made["reason"]) == {"it depends on a judge: the mean over all says below zero, but not without a"}
+    said = "it depends on a judge: the result is “below zero” with all judges, but not without a"
+    assert set(made["reason"]) == {said}
     assert relay.answer_of(bounded(slopes(0.03, ABOVE), {"a": slopes(0.03, ABOVE)})) == relay.IT_IS
 
 

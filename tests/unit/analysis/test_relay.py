@@ -176,7 +176,7 @@ def test_what_is_said_needs_both_rows() -> None:
     assert answer(relay(*tables(slope=-0.5), KINDS), *CELL.values()) == IT_IS_NOT
     few = relay(*tables(queries=8), KINDS)
     assert answer(few, *CELL.values()) == TOO_FEW and few["reason"][0].endswith(
-        "of 8 queries have contexts that differ, 12 needed"
+        "of 8 queries have contexts that differ, but 12 are needed"
     )
     assert answer(relay(*tables(), {"bm25": "bm25", "rel": "oracle"}), *CELL.values()) == ONE_RANKING
 
@@ -197,7 +197,7 @@ def test_an_adjustment_that_explains_the_measures_differences_is_the_reason_for_
     halved = pl.when(retriever="dense").then(pl.col("value").first().over("qid", "k") / 2).otherwise("value")
     of_two = retrieval.filter(pl.col("retriever").is_in(["bm25", "dense"])).with_columns(value=halved)
     rows = relay(utility, of_two, contexts, KINDS)
-    assert all_of(rows, True)["reason"] == "the measure's differences are fully explained by the adjustment"
+    assert all_of(rows, True)["reason"] == "the differences in the measure are fully explained by the adjustment"
     assert all_of(rows, False)["reason"] is None
 
 
@@ -220,7 +220,7 @@ def test_the_adjusted_row_has_words_from_20_queries(queries: int, said: bool) ->
     measured, adjusted = (all_of(found, which) for which in (False, True))
     assert measured["verdict"] == "above zero" and adjusted["low"] > 0
     assert (adjusted["verdict"] == "above zero") == said == (answer(found, *CELL.values()) == IT_IS)
-    few = f"{queries} of {queries} queries have contexts that differ, 20 needed"
+    few = f"all {queries} queries have contexts that differ, but 20 are needed"
     assert adjusted["reason"] == (None if said else few)
 
 
@@ -235,7 +235,7 @@ def test_pairs_of_few_queries_leave_few_degrees_of_freedom() -> None:
     fewer = shared.filter(pl.col("qid") < "q21")
     row = all_of(relay(utility.filter(pl.col("qid") < "q21"), retrieval, fewer, KINDS), True)
     assert row["n"] == 21 and row["verdict"] == TOO_FEW
-    assert row["reason"] == "16.9 degrees of freedom after the adjustment of each pair, 17 needed"
+    assert row["reason"] == "after adjusting each pair, 16.9 degrees of freedom remain, but 17 are needed"
 
 
 @pytest.mark.parametrize("differing", [0, 1, 4])
@@ -245,7 +245,8 @@ def test_contexts_that_differ_are_counted_where_no_pair_has_five(differing: int)
     shared = contexts.with_columns(docnos=pl.when(alike).then(pl.lit(["shared"])).otherwise("docnos"))
     row = all_of(relay(utility, retrieval, shared, KINDS), False)
     assert (row["n"], row["verdict"], row["slope"]) == (differing, TOO_FEW, None)
-    assert row["reason"] == f"{differing} of 36 queries have contexts that differ, 12 needed"
+    have = "has" if differing == 1 else "have"
+    assert row["reason"] == f"{differing} of 36 queries {have} contexts that differ, but 12 are needed"
 
 
 def test_contexts_that_differ_in_small_pairs_are_counted() -> None:

@@ -18,7 +18,7 @@ def test_a_verdict_that_students_t_would_decide_says_why() -> None:
     (word,) = words_of([differences], None)
     assert word["verdict"] == "undecided" and word["verdict_low"] < 0 < word["verdict_high"]
     assert stats.ttest_1samp(differences, 0).pvalue < 0.001
-    said = "skewed differences: Student's t alone has p < 0.001, but 1 of 12 queries goes the other way"
+    said = "the differences are skewed: Student’s t-test alone gives p < 0.001, but 1 of 12 queries goes the other way"
     assert word["remark"] == said
     (mirrored,) = words_of([-differences], None)
     assert mirrored["remark"] == said
@@ -36,7 +36,8 @@ def test_clusters_are_counted() -> None:
     differences = np.repeat(one_against_eleven(0.5), 3) + np.tile([0.01, 0.0, -0.01], 12)
     (word,) = words_of([differences], 0.02, [np.repeat(np.arange(12), 3)])
     assert (
-        word["remark"] == "skewed differences: Student's t alone has p < 0.001, but 1 of 12 clusters goes the other way"
+        word["remark"]
+        == "the differences are skewed: Student’s t-test alone gives p < 0.001, but 1 of 12 clusters goes the other way"
     )
 
 
@@ -46,7 +47,8 @@ def test_students_t_is_asked_at_the_verdicts_level() -> None:
     p_value = float(stats.ttest_1samp(differences, 0).pvalue)
     assert 0.001 < p_value < 0.05
     assert remark(differences, "undecided") == (
-        f"skewed differences: Student's t alone has p = {p_value:.3f}, but 1 of 12 queries goes the other way"
+        f"the differences are skewed: Student’s t-test alone gives p = {p_value:.3f}, but 1 of 12 queries "
+        "goes the other way"
     )
     assert remark(differences, "undecided", 1 - p_value / 2) is None
     assert remark(np.random.default_rng(0).standard_normal(30), "undecided") is None
@@ -55,10 +57,10 @@ def test_students_t_is_asked_at_the_verdicts_level() -> None:
 @pytest.mark.parametrize(
     ("differences", "said"),
     [
-        ([0.1], "1 query, 12 needed"),
-        ([0.1] * 5 + [0.0] * 5, "10 queries, 12 needed"),
-        ([0.3] + [0.0] * 11, "1 of 12 queries differ, 8 needed"),
-        ([0.0] * 36, "0 of 36 queries differ, 8 needed"),
+        ([0.1], "1 query, but 12 are needed"),
+        ([0.1] * 5 + [0.0] * 5, "10 queries, but 12 are needed"),
+        ([0.3] + [0.0] * 11, "1 of 12 queries shows a difference, but 8 are needed"),
+        ([0.0] * 36, "0 of 36 queries show a difference, but 8 are needed"),
     ],
 )
 def test_too_few_queries_have_counts(differences: list[float], said: str) -> None:
@@ -68,7 +70,7 @@ def test_too_few_queries_have_counts(differences: list[float], said: str) -> Non
 
 @pytest.mark.parametrize(
     ("sizes", "said"),
-    [((3,) * 11, "11 clusters, 12 needed"), ((60, *(1,) * 30), "2.2 effective clusters, 6 needed")],
+    [((3,) * 11, "11 clusters, but 12 are needed"), ((60, *(1,) * 30), "2.2 effective clusters, but 6 are needed")],
 )
 def test_too_few_clusters_have_counts(sizes: tuple[int, ...], said: str) -> None:
     cluster = np.repeat(np.arange(len(sizes)), sizes)

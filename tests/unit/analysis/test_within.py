@@ -111,7 +111,8 @@ def test_a_query_with_one_context_says_nothing_and_is_not_counted() -> None:
 
 def test_queries_whose_contexts_all_agree_are_not_counted_and_few_that_differ_get_no_interval() -> None:
     x, y = drawn(queries=36)
-    for differing, verdict, reason in ((6, TOO_FEW, "6 of 36 queries differ, 8 needed"), (8, ABOVE, None)):
+    counts = "6 of 36 queries show a difference, but 8 are needed"
+    for differing, verdict, reason in ((6, TOO_FEW, counts), (8, ABOVE, None)):
         # The others have one passage from every retriever, and so one measure and one answer.
         x[differing:], y[differing:] = 0.3, 0.1
         at_1, at_2 = tables(x[::-1], y[::-1], list(KINDS)), tables(*drawn(queries=36), list(KINDS), k=2)
@@ -129,12 +130,12 @@ def test_queries_whose_contexts_all_agree_are_not_counted_and_few_that_differ_ge
 def test_what_has_no_r_says_why() -> None:
     x, y = drawn()
     few = row(within_queries(*tables(x[:4], y[:4], list(KINDS)), KINDS), retrievers=ALL)
-    assert (few["r"], few["verdict"], few["reason"]) == (None, TOO_FEW, "4 queries, 12 needed")
+    assert (few["r"], few["verdict"], few["reason"]) == (None, TOO_FEW, "4 queries, but 12 are needed")
     flat = row(within_queries(*tables(np.ones_like(x), y, list(KINDS)), KINDS), retrievers=ALL)
     assert flat["reason"] == "the measure is constant within queries"
     line = row(within_queries(*tables(x, 2 * x, list(KINDS)), KINDS), retrievers=ALL)
     assert (line["r"], line["low"], line["reason"]) == (
-        pytest.approx(1.0), None, "perfect correlation, no sampling variance",
+        pytest.approx(1.0), None, "the correlation is perfect, so it has no sampling variance",
     )  # fmt: skip
 
 
@@ -163,7 +164,7 @@ def test_one_query_that_makes_the_correlation_gives_no_interval() -> None:
     x[2] = [0.0, 0.5, 1.0]
     found = repeated_measures(sums(x, y))
     assert (found["verdict"], found.get("low"), found["reason"]) == (
-        UNDECIDED, None, "without one of the queries no correlation, or a perfect one",
+        UNDECIDED, None, "without one of the queries, the correlation is undefined or perfect",
     )  # fmt: skip
 
 

@@ -206,7 +206,7 @@ def test_what_can_not_be_tested_says_why() -> None:
     assert few["reason"].to_list() == ["fewer than 5 queries"] * 3 and few["value"].null_count() == 0
     same = analyse_judge_checks(scores_by(lambda *_: 0.5), OF)
     assert same["value"].to_list() == [0.0, 0.0, None] and same["p_value"].null_count() == 3
-    assert "the same change for every query" in same["reason"].to_list()
+    assert "the change is the same for every query" in same["reason"].to_list()
 
 
 def test_the_job_asks_and_scores(judged: Judged, generator: dict[str, Any]) -> None:

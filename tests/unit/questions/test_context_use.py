@@ -98,4 +98,5 @@ def test_utility_is_split_by_a_good_and_a_used_context(tmp_path: Path) -> None:
     one = own.filter(retriever="one")
     expected = stats.spearmanr(one["utility"], one["context_use"])
     assert (table["rho"][0], table["p_value"][0]) == pytest.approx((expected.statistic, expected.pvalue))
-    assert table["low"][0] < table["rho"][0] < table["high"][0] and whole["reason"] == "queries recur over retrievers"
+    assert table["low"][0] < table["rho"][0] < table["high"][0]
+    assert whole["reason"] == "no test, because the retrievers share their queries"

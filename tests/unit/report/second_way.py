@@ -105,6 +105,10 @@ def joined(words: Iterable[object]) -> str:
     return " ".join(map(str, words)) or "none"
 
 
+def out_of(n: int, total: int) -> str:
+    return f"{n} {total}" if total < 3 or 0 < n < total else f"{'' if n else 'none'} {total}"
+
+
 def chance(tests: int) -> str:
     return f"{round(tests * 0.05):,}" if round(tests * 0.05) else "less than 1"
 

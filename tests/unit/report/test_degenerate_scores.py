@@ -77,7 +77,7 @@ def test_scores_of_every_kind_run_through(of: Shape, pattern: str, n: int, tmp_p
     study = ReportedStudy("degenerate", section.grid, (section,), left_out=told)
     lost = measured.answers["answer"].null_count() > 0
     assert bool(study.missing) == lost == any("are missing" in sentence for sentence in said)
-    assert all("left out of all results (refusal: 1,200)." in sentence for sentence in study.missing)
+    assert all("are missing (refusal: 1,200), which is " in sentence for sentence in study.missing)
     shown = [text for _, text, _ in lead_warnings.warnings(facts_of(section), told) if "are missing" in text]
     assert all(" are missing (refusal: 1,200); they" in text for text in shown) and (not lost or shown)
     with_passages = measured.scores.filter(pl.col("k") > 0, pl.col("ordering") != "none")
@@ -156,4 +156,4 @@ def test_differences_that_do_not_vary_are_not_counted_as_no_gain(tmp_path: Path)
     )
     apart = section_of(degenerate(shape("rouge"), "one retriever the highest, others the lowest", 16),
                        tmp_path / "apart", resamples=30)  # fmt: skip
-    assert conclusions(apart)[0].endswith("(difference 1.00, 16 queries, all differences are equal).")
+    assert conclusions(apart)[0].endswith("(difference 1.00, 16 queries; all differences are equal).")

@@ -57,6 +57,7 @@ from tests.unit.report.second_way import (
     no_pool,
     num,
     of_ratio,
+    out_of,
     p_cautious,
     percent,
     plus,
@@ -277,7 +278,9 @@ class Again:
         least, known = 20 if kind else 12, self.counts[bool(kind)][1]
         degrees, xx = (n - 1) / self.inflation[bool(kind)], self.products[bool(kind)][0]
         if n < least:
-            return f"{n} {known} {20 if self.baseline else 12}"  # what the answer needs, not the row
+            return (
+                f"{n} {'' if n == known else known} {20 if self.baseline else 12}"  # what the answer needs, not the row
+            )
         if kind and degrees < 17:
             return f"{num(degrees, 1)} 17"
         effective = float(xx.sum() ** 2 / (xx**2).sum())
@@ -356,19 +359,20 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     few = f"too few {joined(names)} better"
     strong = few if word == "too few queries" else WINS[word].format(*names, num(MARGIN, 2))
     same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
+    ranked = [num(a.mean_measure(name, a.k), 2) for name in names]
     if same and word.startswith("better") and a.mean_measure(names[0], a.k) < a.mean_measure(names[1], a.k):
         strong += f" {names[1]} better"
+        ranked = [ranked[1], names[0], ranked[0]]
     turned = found if sign > 0 or found is None else (-found[1], -found[0])
     numbers = short(sign * values.mean(), turned, MARGIN)
     numbers += f" {needed(values)}" if word == "too few queries" else f" {len(values):,}"
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
-    measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
     said = lead_answers.compared(facts_of(a.section))
     rest = re.split(r"difference |differs by ", said.numbers)[-1]
     words = len(said._replace(numbers=rest, remark="").sentence.split()) + 1
     room = lead_answers.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84" has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
-    first = [*measured, *(means if room >= 5 else [])] if same else []
+    first = [a.k, *ranked, *(means if room >= 5 and len(ranked) == 2 else [])] if same else []
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
 
 
@@ -435,7 +439,7 @@ def the_answer_on_queries(a: Again) -> list[str]:
         if not yes and not no:
             return [f"undecided {len(a.rankings)} {spans}"]
         named = joined(yes) if len(yes) < 3 else ""
-        strong = "they do" if len(yes) == len(a.rankings) else f"they do {len(yes)} {len(a.rankings)} {named}"
+        strong = "they do" if len(yes) == len(a.rankings) else f"they do {len(yes) or 'none'} {len(a.rankings)} {named}"
         worse = f"{len(no)} lower" if no else ""
         return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {spans}"]
     texts = ((yes, "they do"), (no, "lower"), (open_, "undecided"))
@@ -566,7 +570,7 @@ def headings(a: Again) -> list[str]:
         gains = [
             f"zero-shot too few {counts.pop() if len(counts) == 1 else ''}"
             if few
-            else f"better {words.count('better')} {len(words)} {worse} {unknown}"
+            else f"better {out_of(words.count('better'), len(words))} {worse} {unknown}"
         ]
     cells = [a.at(name, k=k) for name in a.rankings for k in a.ks if a.baseline]
     rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
@@ -575,9 +579,9 @@ def headings(a: Again) -> list[str]:
     lower += f" undefined {len(cells) - len(rho)}" if len(cells) > len(rho) else ""
     return [
         *gains,
-        *([f"{decided} {len(pairs)} better {lacking}"] if set(pairs) != {"too few queries"} else []),
+        *([f"{out_of(decided, len(pairs))} better {lacking}"] if set(pairs) != {"too few queries"} else []),
         f"{a.k} {RELAYED[a.relayed[0]]}",
-        *([f"better higher {rho.count('above zero')} {len(cells)} {lower}"] if a.baseline else []),
+        *([f"better higher {out_of(rho.count('above zero'), len(cells))} {lower}"] if a.baseline else []),
         f"{a.ks[0]} {a.ks[-1]} {joined(moved)}",
         *(f"{a.k} {claim}" for claim in copied_in_rankings(a)),
         *[*lost(a), *ended(a)][:1],
@@ -843,10 +847,9 @@ def gain_counts(a: Again) -> list[str]:
     few = f"{n['too few queries']} too few" if n["too few queries"] else ""
     fallen = [one] if (one := sum(gain_falls(a, where) for where in cells)) else []
     oracles = "oracles" if len(a.rankings) < len(a.retrievers) else ""
-    return [
-        f"better {n['better']} {len(cells)} worse {n['worse']} {n['undecided']} undecided {few} lenient "
-        f"{oracles} {max(map(len, values))} {chance(len(cells))} {joined(kept)} {remark(fallen)}"
-    ]
+    rest = "" if n["better"] == len(cells) else f"worse {n['worse']} undecided {n['undecided']} {few}"
+    first = f"better {out_of(n['better'], len(cells))} {rest} lenient {oracles}"
+    return [f"{first} {max(map(len, values))} {chance(len(cells))} {joined(kept)} {remark(fallen)}"]
 
 
 @says("verdict_sentences.flags")
@@ -1027,8 +1030,8 @@ def ordering(a: Again) -> list[str]:
     holm = dict(zip(p, multipletests(list(p.values()), method="holm")[1], strict=True))
     mine = [name for name in a.retrievers if (name, k) in p]
     moved = [f"{name} {num(tests[name, k].mean())}" for name in mine if p[name, k] < 0.05]
-    kept = sum(holm[name, k] < 0.05 for name in mine) or "none"
-    return [f"{k} descending ascending significant {joined(moved)} {len(mine)} {chance(len(mine))} significant {kept}"]
+    after = f"significant {sum(holm[name, k] < 0.05 for name in mine) or 'none'}" if moved else ""
+    return [f"{k} descending ascending significant {joined(moved)} {len(mine)} {chance(len(mine))} {after}"]
 
 
 @says("answer_findings._seeds")
@@ -1046,7 +1049,8 @@ def seeds(a: Again) -> list[str]:
         own = max(0.0, scores.mean(axis=1).var(ddof=1) - within / s)
         found[name] = (within / (own + within), own / (own + within / s))
     most = max(found, key=lambda name: found[name][0])
-    return [f"at most {percent(found[most][0])} {a.ks[-1]} {most} {s} {num(found[most][1], 2)}"]
+    of = percent(found[most][0]) if found[most][0] >= 0.005 else "less than 1%"
+    return [f"{most} {of} {a.ks[-1]} {s} {num(found[most][1], 2)}"]
 
 
 @says("answer_findings._cost")
@@ -1139,8 +1143,9 @@ def relay_with_holes(a: Again) -> list[str]:
 
     texts = {"all relevant": "all", "lowest slope": "lowest", "highest slope": "highest"}
     words = {name: RELAYED[answer(name)] for name in ("none relevant", *texts)}
-    changed = [f"{words[name]} {text if name != 'all relevant' else ''}" for name, text in texts.items()
-               if words[name] != words["none relevant"]]  # fmt: skip
+    others = dict.fromkeys(words[name] for name in texts if words[name] != words["none relevant"])
+    cases = {word: [text for name, text in texts.items() if words[name] == word and text != "all"] for word in others}
+    changed = [" ".join([word, *some]) for word, some in cases.items()]
     before, after = ("would change", joined(changed)) if changed else ("", "")
     slopes = f"0.1 {a.k} {num(low / 10)} {num(high / 10)} {num(own / 10)} none {num(every / 10)}"
     return [f"{slopes} {before} {words['none relevant']} {after}"]
@@ -1355,10 +1360,10 @@ def test_every_kind_says_what_it_claims() -> None:
 @pytest.mark.parametrize(
     ("make", "n", "said"),
     [
-        (demo, 4, "4 of 4 queries have contexts that differ, but 20 are needed"),
-        (demo, 8, "8 of 8 queries have contexts that differ, but 20 are needed"),
-        (demo, 16, "the slope adjusted for difficulty cannot be tested (16 of 16 queries have contexts that {})"),
-        (brought, 8, "8 of 8 queries have contexts that differ, but 12 are needed"),
+        (demo, 4, "all 4 queries have contexts that differ, but 20 are needed"),
+        (demo, 8, "all 8 queries have contexts that differ, but 20 are needed"),
+        (demo, 16, "the slope adjusted for difficulty cannot be tested (all 16 queries have contexts that {})"),
+        (brought, 8, "all 8 queries have contexts that differ, but 12 are needed"),
     ],
 )
 def test_relay_needs_the_same_number_of_queries_however_few_there_are(
@@ -1370,7 +1375,7 @@ def test_relay_needs_the_same_number_of_queries_however_few_there_are(
     assert lead_answers.relayed(facts_of(section)).sentence == f"We cannot tell: {said}."
     rows = section["relay"].filter(retrievers="all rankings", k=5, ordering="descending", references="lenient")
     measured = rows.filter(adjusted=False)["reason"].item()
-    assert measured == (None if n == 16 else f"{n} of {n} queries have contexts that differ, 12 needed")
+    assert measured == (None if n == 16 else f"all {n} queries have contexts that differ, but 12 are needed")
 
 
 def without_some(retriever: str) -> Measured:
@@ -1397,8 +1402,8 @@ def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseli
     assert said == {name: f"{n} queries" if retriever else "" for name, n in sizes.items()}
     assert sizes.get(retriever, 27) == 27 and {*sizes.values()} == ({27, 36} if retriever else {36})
     both = {(True, "dense"): "27", (True, "nrel"): "36"}.get((baseline, retriever), "27 to 36")
-    rest = "; gains are over their row’s queries; nDCG@5 is over all queries with P or P₀" if baseline else ""
-    remark = f"Differences between retrievers are means over the {both} queries with P for both{rest}."
+    rest = "; each gain uses its row’s queries; nDCG@5 uses all queries with P or P₀" if baseline else ""
+    remark = f"Differences between retrievers use the {both} queries that have P for both{rest}."
     assert (remark in table["remark"]) == bool(retriever)
     assert retriever or "Differences between" not in table["remark"]
 
@@ -1480,7 +1485,7 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
         said += [lead_answers.relayed(facts).sentence, *lead_warnings.relay_left_open(facts)]
     alone = changed(relay, relay=relay["relay"].filter(~pl.col("adjusted")))
     said += lead_warnings.relay_left_open(facts_of(alone))
-    few = {"low": None, "high": None, "verdict": "too few queries", "reason": "3.9 effective queries, 6 needed"}
+    few = {"low": None, "high": None, "verdict": "too few queries", "reason": "3.9 effective queries, but 6 are needed"}
     expressions = {name: pl.when("adjusted").then(pl.lit(value)).otherwise(pl.col(name)) for name, value in few.items()}
     said.append(lead_answers.relayed(facts_of(having("relay", **expressions))).sentence)
     for names in (["dense"], ["bm25", "dense"]):

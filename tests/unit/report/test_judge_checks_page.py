@@ -40,11 +40,11 @@ def test_sentences_and_table(tmp_path: Path) -> None:
     padded, length = judge_sentences(checked)[1:]
     assert padded == (
         f"Padding an answer with {PADDING_WORDS} words changes the judge’s score by 0.123 [0.050, 0.200] on average "
-        "(100 answers to 36 queries, p < 0.001 after Holm’s correction), and changes the likeliest word in 25% of "
+        "(100 answers to 36 queries, p < 0.001 after Holm’s correction) and changes the likeliest word in 25% of "
         "1,200 judgements."
     )
     assert "is 0.500 (1 answer to 1 query)" in length and "longer answers may be better" in length
-    assert judge_sentences(checked)[0].endswith("p = 0.500 after Holm’s correction), and changes the likeliest word in "
+    assert judge_sentences(checked)[0].endswith("p = 0.500 after Holm’s correction) and changes the likeliest word in "
                                                 "0% of 1 judgement.")  # fmt: skip
     shown = judge_checks_table(checked).rows
     assert shown[1][:5] == [f"padded with {PADDING_WORDS} words", "100", "36", "0.410", "0.123 [0.050, 0.200]"]

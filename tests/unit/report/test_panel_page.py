@@ -63,9 +63,9 @@ def test_a_verdict_that_one_judge_decides_is_undecided_everywhere(study: Reporte
     pair = section["systems"].filter(role=PRIMARY).row(0, named=True)
     names = pair["retriever"], pair["against_retriever"]
     between = f"leaving out one judge gives a difference in P ({names[0]} − {names[1]}) of 0.000 to 0.150"
-    assert panel_finding(section) == f"It does: the mean over all says better, but not without b; {between}"
+    assert panel_finding(section) == f"It does: the result is “better” with all judges, but not without b; {between}"
     page, facts = page_and_facts(replace(study, sections=(section,)), TEMPLATE, Path("index.html"))
-    assert "It depends on a judge: the mean over all says better, but not without b." in page
+    assert "It depends on a judge: the result is “better” with all judges, but not without b." in page
     assert "We do not know whether" in str(facts)
     assert 'id="s1-panel-table"' in page and 'id="s1-panel_agreement-table"' in page
 
@@ -73,7 +73,7 @@ def test_a_verdict_that_one_judge_decides_is_undecided_everywhere(study: Reporte
 def test_a_verdict_without_each_judge_and_one_that_nobody_has(study: ReportedStudy) -> None:
     held = panel_finding(with_panel(study.sections[0], BETTER, None))
     assert held.startswith("It does not: better with all judges and with any judge left out; leaving out one judge ")
-    for verdict, remark in ((UNDECIDED, None), (UNDECIDED, "skewed differences: so"), (TOO_FEW, "3 queries")):
+    for verdict, remark in ((UNDECIDED, None), (UNDECIDED, "the differences are skewed: so"), (TOO_FEW, "3 queries")):
         said = panel_finding(with_panel(study.sections[0], verdict, remark))
         assert said.startswith("Undecided with all judges; ")
     none = study.sections[0]
@@ -107,6 +107,6 @@ def test_the_answer_on_relay_names_the_judge() -> None:
     slopes = [Slope.of({**row, "adjusted": a, "verdict": UNDECIDED, "reason": why}) for a in (False, True)]
     said = relay_conclusion(relay.NOT_KNOWN, slopes, "nDCG@3")
     assert said.strong == "We do not know"
-    assert said.remark == "It depends on a judge: the mean over all says above zero, but not without c."
+    assert said.remark == "It depends on a judge: the result is “above zero” with all judges, but not without c."
     above = [Slope.of({**row, "adjusted": a, "verdict": ABOVE}) for a in (False, True)]
     assert relay_conclusion(relay.IT_IS, above, "nDCG@3").remark == ""

@@ -42,7 +42,7 @@ def test_each_is_a_row_with_its_own_k(study: ReportedStudy) -> None:
 
 def test_summary_counts_the_cells_there_are(study: ReportedStudy) -> None:
     text = " ".join(summary(study))
-    assert "24 cells of answers" in text, "2 retrievers × (3 descending + 6 + 2 + 1)"
+    assert "24 cells" in text, "2 retrievers × (3 descending + 6 + 2 + 1)"
 
 
 @pytest.mark.parametrize("theme", ["page", "paper"])

@@ -93,7 +93,7 @@ def bootstrap_intervals(
         draws = np.vstack([np.column_stack([statistic(weights, x, y) for x, y in pairs]) for weights in parts])
         jackknives = np.column_stack([leave_one_out(coefficient, x, y) for x, y in pairs])
     return [
-        Interval(None, None, "perfect correlation, no spread between resamples")
+        Interval(None, None, "the correlation is perfect, so it is the same in every resample")
         if 1.0 - abs(value) < coefficients.ROUNDING
         else bca_interval(value, drawn, jackknife, level, dict(zip(of_pair, pair, strict=True)))
         for value, drawn, jackknife, pair, of_pair in zip(
@@ -135,7 +135,7 @@ def most_alike(columns: Mapping[str, Array]) -> str:
     if not equal:
         return "a column"
     name = max(equal, key=lambda name: equal[name] / len(columns[name]))
-    return f"{name}, the same in {equal[name]:,} of {len(columns[name]):,} rows,"
+    return f"{name}, which is the same in {equal[name]:,} of {len(columns[name]):,} rows,"
 
 
 def _undefined(draws: Array, defined: Array, columns: Mapping[str, Array]) -> Interval:
@@ -162,7 +162,7 @@ def bca_interval(
     tail = _expanded_tail(n, level)
     shifted = bias + np.array([tail, -tail])
     if not np.isfinite(bias) or np.any(1.0 - acceleration * shifted <= 0):
-        return Interval(None, None, "the resamples lie to one side of the estimate")
+        return Interval(None, None, "the resamples lie on one side of the estimate")
     levels = special.ndtr(bias + shifted / (1.0 - acceleration * shifted))
     low, high = np.quantile(defined, levels)
     return Interval(float(low), float(high))

@@ -12,10 +12,8 @@ from ragrelay.analysis.coefficients import ROUNDING, Array
 
 WITHIN = 0.5
 """The within-cluster correlation that the degrees of freedom are based on."""
-
-
 CLUSTER = "cluster"
-NOT_BY_CLUSTER = "queries come in clusters, and this is for independent ones"
+NOT_BY_CLUSTER = "not computed, because the queries form clusters"
 """The reason in rows without interval and p-value."""
 Clusters = Mapping[str, int]
 """Each query's cluster number, keyed by qid; in its place, None if queries are independent."""

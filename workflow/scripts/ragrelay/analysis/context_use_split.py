@@ -120,10 +120,10 @@ def _association(part: pl.DataFrame, pooled: bool, resamples: int, seed: int) ->
         return {"reason": f"{'utility' if is_constant(x) else 'context use'} is constant"}
     test = stats.spearmanr(x, y)
     if pooled:
-        return {"rho": float(test.statistic), "reason": "queries recur over retrievers"}
+        return {"rho": float(test.statistic), "reason": "no test, because the retrievers share their queries"}
     row = {"rho": float(test.statistic), "p_value": float(test.pvalue)}
     if len(x) > RANKS_BOOTSTRAPPED_AT_MOST:
-        return row | {"reason": f"no interval above {RANKS_BOOTSTRAPPED_AT_MOST} queries"}
+        return row | {"reason": f"no interval is computed for more than {RANKS_BOOTSTRAPPED_AT_MOST} queries"}
     drawn, names = min(resamples, RESAMPLES_AT_MOST["spearman"]), ("utility", "context use")
     interval = bootstrap_intervals("spearman", [(x, y)], drawn, seed, names=[names])[0]
     return row | {"low": interval.low, "high": interval.high, "method": METHOD, "reason": interval.reason}

@@ -176,7 +176,7 @@ def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dic
     left_out = bootstrap.without_each(coefficient, cell.utility, cell.measure, cluster)
     tested = bootstrap.fisher_jackknife(value, left_out, effective_number(sizes) - 1)
     if tested.p_value is None:
-        return row | {"reason": "no correlation without one of the clusters, or a perfect one"}
+        return row | {"reason": "without one of the clusters, the correlation is undefined or perfect"}
     row |= tested._asdict() | {"method": METHOD_OF_CLUSTERS}
     return row | _verdict(coefficient, cell, tested.low, tested.high, tested.p_value)
 
@@ -244,9 +244,9 @@ def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
     """
     p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")
     undone = pl.col("verdict").is_in([ABOVE, BELOW]) & (holm >= ALPHA)
-    said = pl.format("p = {} alone, {} after Holm's correction", *(p.round_sig_figs(2) for p in (p_value, holm)))
+    said = pl.format("p = {} before and {} after Holm’s correction", *(p.round_sig_figs(2) for p in (p_value, holm)))
     unlike = (pl.col("verdict") == UNDECIDED) & (holm < ALPHA) & pl.col("low").is_not_null()
-    includes = pl.format("p = {} after Holm's correction, but the interval includes 0", holm.round_sig_figs(2))
+    includes = pl.format("p = {} after Holm’s correction, but the interval includes 0", holm.round_sig_figs(2))
     return correlations.with_columns(
         verdict=pl.when(undone).then(pl.lit(UNDECIDED)).otherwise("verdict"),
         remark=pl.when(undone).then(said).when(unlike).then(includes).otherwise("remark"),
@@ -310,7 +310,7 @@ def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
     See Bonett and Wright 2000, Psychometrika 65.
     """
     if 1.0 - abs(rho) < ROUNDING:
-        return Interval(None, None, "perfect correlation, no sampling variance")
+        return Interval(None, None, "the correlation is perfect, so it has no sampling variance")
     return _fisher_interval(rho, float(np.sqrt((1.0 + rho**2 / 2.0) / (n - 3))), level)
 
 
@@ -322,7 +322,7 @@ def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Int
     B and C (Hoeffding 1948). With many ties, a variance based on n alone is too small.
     """
     if 1.0 - abs(tau) < ROUNDING:
-        return Interval(None, None, "perfect correlation, no sampling variance")
+        return Interval(None, None, "the correlation is perfect, so it has no sampling variance")
     n = len(x)
     x_ranks, y_ranks = (stats.rankdata(column, method="dense") - 1 for column in (x, y))
     concordance = concordances(x_ranks, y_ranks)

@@ -118,7 +118,7 @@ def _correlations(cells: Array) -> list[dict[str, object]]:
     values = np.array([measure, p, p0])[:, partial]
     for name, three in (("partial_r", values), ("partial_rho", stats.rankdata(values, axis=-1))):
         for place, estimates in zip(partial, _partial(*three), strict=True):
-            rows[place] |= _named(name, estimates) if np.isfinite(estimates[0]) else {"reason": "P₀ decides P"}
+            rows[place] |= _named(name, estimates) if np.isfinite(estimates[0]) else {"reason": "P₀ determines P"}
     return rows
 
 

@@ -192,7 +192,7 @@ def _compare(
 def _estimate(difference: float, draws: Array, jackknife: Array, columns: Mapping[str, Array]) -> dict[str, object]:
     n, value = len(jackknife), {"difference": float(difference)}
     if not np.nanmax(draws) - np.nanmin(draws) > ROUNDING:
-        return value | {"reason": "no difference in any resample"}
+        return value | {"reason": "the difference is the same in every resample"}
     low, high, reason = bootstrap.percentile_interval(draws, n, columns=columns)
     error = bootstrap.jackknife_error(jackknife)
     if not error > 0:

@@ -91,7 +91,7 @@ def _change(some: pl.DataFrame) -> dict[str, object]:
     other = float(some["other_words"].sum()) / float(some["judgements"].sum())
     row = {"value": float(changes.mean()), "share_other_word": other}
     if len(changes) < QUERIES_AT_LEAST or is_constant(changes):
-        return row | {"reason": FEW if len(changes) < QUERIES_AT_LEAST else "the same change for every query"}
+        return row | {"reason": FEW if len(changes) < QUERIES_AT_LEAST else "the change is the same for every query"}
     means = mean_tests.Means.of(changes[:, None])
     (low,), (high,) = means.interval()
     interval = {"low": float(low), "high": float(high), "p_value": float(means.p_value()[0])}
@@ -102,11 +102,11 @@ def _length(some: pl.DataFrame) -> dict[str, object]:
     words, scores = (some[name].to_numpy().astype(np.float64) for name in ("words", "score"))
     query = (some["qid"].rank("dense") - 1).to_numpy().astype(np.intp)
     if is_constant(words) or is_constant(scores):
-        return {"reason": "all have the same length or score"}
+        return {"reason": "all lengths or all scores are equal"}
     value = float(coefficients.spearman(np.ones((1, len(words))), words, scores)[0])
     if query.max() + 1 < QUERIES_AT_LEAST:
         return {"value": value, "reason": FEW}
     interval = bootstrap.fisher_jackknife(value, spearman_left_out(words, scores, query))
     if interval.low is None:
-        return {"value": value, "reason": "perfect correlation, or the same without any query"}
+        return {"value": value, "reason": "the correlation is perfect, or leaving out a query never changes it"}
     return {"value": value, "low": interval.low, "high": interval.high, "method": CLUSTERED}

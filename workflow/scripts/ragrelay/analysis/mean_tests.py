@@ -201,7 +201,7 @@ def unbounded(low: float | None, column: Array, cluster: npt.NDArray[np.intp] | 
     if low is not None or cluster is None:
         return None
     effective = ClusterMeans.of(column, cluster).effective
-    return f"the interval is unbounded: the clusters of queries count as {effective:.1f} equal ones"
+    return f"the interval is unbounded, because there are only {effective:.1f} effective clusters of queries"
 
 
 def ratio_interval(

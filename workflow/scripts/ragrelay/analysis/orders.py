@@ -92,10 +92,10 @@ def order_agreement(
         return row | {"reason": f"fewer than {at_least} {units}"}
     left_out = _left_out(order, x, y, families)
     if not np.isfinite(left_out).all():
-        return row | {"reason": f"without some of the {noun}s the others have equal means"}
+        return row | {"reason": f"if some {noun}s are left out, the others have equal means"}
     error = jackknife_error(np.arcsin(np.clip(left_out, -1.0, 1.0)))
     if 1.0 - abs(value) < ROUNDING or not error > ROUNDING:
-        return row | {"reason": f"the same without any {noun}"}
+        return row | {"reason": f"leaving out a {noun} never changes the value"}
     reach = float(special.stdtrit(count - 1, 0.975)) * error
     low, high = (float(np.sin(np.clip(np.arcsin(value) + end, -np.pi / 2, np.pi / 2))) for end in (-reach, reach))
     return row | {"low": low, "high": high, "method": f"jackknife over {units} on the arcsine, Student's t"}
@@ -118,10 +118,10 @@ def order_difference(
         return row | {"reason": f"fewer than {at_least} {units}"}
     left_out = _left_out(order, people, one, families) - _left_out(order, people, other, families)
     if not np.isfinite(left_out).all():
-        return row | {"reason": "without some of the systems the others have equal means"}
+        return row | {"reason": "if some systems are left out, the others have equal means"}
     error = jackknife_error(left_out)
     if not error > ROUNDING:
-        return row | {"reason": "no difference without any system"}
+        return row | {"reason": "leaving out a system never changes the difference"}
     reach = float(special.stdtrit(count - 1, 0.975)) * error
     return row | {
         "low": row["difference"] - reach,

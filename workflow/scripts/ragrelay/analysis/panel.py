@@ -118,7 +118,7 @@ def _agreement(both: pl.DataFrame, clusters: Clusters | None) -> dict[str, objec
     x, y = both["f1"].to_numpy(), both["f1_right"].to_numpy()
     row: dict[str, object] = {"n": len(x), "n_queries": both["qid"].n_unique()}
     if not len(x):
-        return row | {"reason": "no answer is scored by both"}
+        return row | {"reason": "no answer has a score from both judges"}
     row |= {"mean": float(x.mean()), "other_mean": float(y.mean())}
     if not is_constant(x) and not is_constant(y):
         row["rho"] = float(np.corrcoef(both["f1"].rank().to_numpy(), both["f1_right"].rank().to_numpy())[0, 1])

@@ -36,7 +36,7 @@ KEYS = ("scorer", "dataset", "question", "generators", "retrievers", "retriever"
         "ordering", "k", "references", "measure", "against_measure", "labelling", "adjusted", "subset",
         "coefficient")  # fmt: skip
 """Columns that identify a table's rows, as far as the table has them."""
-DEPENDS = "it depends on a judge: the mean over all says {verdict}, but not without {judges}"
+DEPENDS = "it depends on a judge: the result is “{verdict}” with all judges, but not without {judges}"
 
 
 def shared_verdict(*verdicts: str) -> str:

@@ -25,7 +25,7 @@ RELIABLE_AT_LEAST = 0.2
 """If the reliability of P's differences is lower than this, r isn't corrected for it."""
 DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST = 12, 20
 """Minimum number of queries whose contexts differ, for a verdict on the unadjusted and on the adjusted slope."""
-NEEDED = ", {} needed"
+NEEDED = ", but {} are needed"
 """The end of a message about too few contexts that differ: how many are needed."""
 FITTED = 3
 """Number of coefficients in an adjusted row's regression."""
@@ -67,8 +67,6 @@ WITHOUT_R = dict.fromkeys(("r", "reliability", "r_corrected", "reason_corrected"
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of relay.csv."""
-
-
 Flags = npt.NDArray[np.bool_]
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
@@ -392,22 +390,22 @@ def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> d
     if sums.compared:
         row["share_same"] = sums.same / sums.compared
     if n < QUERIES_AT_LEAST:
-        few = NEEDED.format(least) if row["n"] < least else f", in no pair {QUERIES_AT_LEAST}"
+        few = NEEDED.format(least) if row["n"] < least else f", but no pair of rankings has {QUERIES_AT_LEAST}"
         return row | {"reason": f"{_differing(row['n'], sums)}{few}"}
     equal = "fully explained by the adjustment" if sums.inflation > 1.0 else "the same for all queries"
     if not xx.sum() > 0:
-        return row | {"reason": f"the measure's differences are {equal}"}
+        return row | {"reason": f"the differences in the measure are {equal}"}
     row["slope"] = float(xp.sum() / xx.sum())
     row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0)) if pp.sum() > 0 else None
     row |= _corrected(row["r"], 1.0 - sums.noise / float(pp.sum())) if row["r"] is not None else {}
     xx, xp, _ = sums.of_units
     row["n_eff"] = float(xx.sum() ** 2 / (xx**2).sum())
     if row["r"] is None:
-        return row | {"verdict": UNDECIDED, "reason": f"P's differences are {equal}"}
+        return row | {"verdict": UNDECIDED, "reason": f"the differences in P are {equal}"}
     if len(xx) < QUERIES_AT_LEAST:
         return row | {"reason": _differing(len(xx), sums) + NEEDED.format(least)}
     if is_constant(xp - row["slope"] * xx):
-        return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
+        return row | {"verdict": UNDECIDED, "reason": "the slope is perfect, so it has no sampling variance"}
     degrees = (len(xx) - 1) / sums.inflation
     ends = mean_tests.ratio_interval(
         xp, xx, skewness=mean_tests.SKEWNESS, degrees=degrees, level=level, inflation=sums.inflation
@@ -443,16 +441,21 @@ def _too_few(n: int, least: int, n_eff: float, degrees: float, unbounded: bool, 
     if n < least:
         return _differing(n, sums) + NEEDED.format(least)
     if adjusted and degrees < needed - ROUNDING:
-        return f"{degrees:.1f} degrees of freedom after the adjustment of each pair, {needed} needed"
+        return f"after adjusting each pair, {degrees:.1f} degrees of freedom remain, but {needed} are needed"
     if n_eff < EFFECTIVE_AT_LEAST:
-        return f"{n_eff:.1f} effective {sums.units}, {EFFECTIVE_AT_LEAST:.0f} needed"
+        return f"{n_eff:.1f} effective {sums.units}, but {EFFECTIVE_AT_LEAST:.0f} are needed"
     return "the interval is unbounded" if unbounded else None
 
 
 def _differing(n: int, sums: Sums) -> str:
     """Describe how many of the queries, or of their clusters, have contexts that differ."""
     known = int(sums.known.sum()) if sums.cluster is None else len(np.unique(sums.cluster[sums.known]))
-    return f"{n} of {known} {sums.units} have contexts that differ"
+    if not known:
+        return "no query has P and the measure for two rankings"
+    one = "query" if sums.cluster is None else "cluster of queries"
+    every = {1: f"only 1 {one}", 2: f"both {sums.units}"}.get(n, f"all {n} {sums.units}")
+    some = every if n == known else f"{n} of {known} {sums.units}"
+    return f"{some} ha{'s' if n == 1 else 've'} contexts that differ"
 
 
 REVERSED = 0.01

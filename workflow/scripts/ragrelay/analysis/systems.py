@@ -66,8 +66,8 @@ TABLE = {
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of systems.csv."""
 SCHEMA = schema_of(TABLE)
-NO_LENGTHS = "no lengths of the answers"
-SAME_LENGTHS = "all answers of a query are as long"
+NO_LENGTHS = "the answers’ lengths are unknown"
+SAME_LENGTHS = "each query’s answers have the same length"
 EITHER_LONGER_AT_LEAST = 5
 """Minimum number of queries where each of the pair has the longer answer (or a tie), to avoid extrapolating."""
 CELL_OF_PAIRS = ["ordering", "k", "references"]

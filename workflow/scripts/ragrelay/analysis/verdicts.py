@@ -28,8 +28,6 @@ QUERIES_AT_LEAST = 5
 """Minimum number of queries for an interval."""
 WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8
 """Minimum number of queries for a verdict, and of queries with a nonzero difference."""
-
-
 EFFECTIVE_AT_LEAST = 6.0
 """Minimum effective number, for a verdict, of clusters or of queries weighted by their contribution to a slope."""
 
@@ -41,12 +39,13 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
     clusters, and ``units`` holds the singular and plural of the word for a cluster.
     """
     n, different = len(differences), int(np.count_nonzero(differences))
+    show = "shows" if different == 1 else "show"
     if n < WORDS_AT_LEAST:
-        return f"{n} {units[n != 1]}, {WORDS_AT_LEAST} needed"
+        return f"{n} {units[n != 1]}, but {WORDS_AT_LEAST} are needed"
     if different < DIFFERENT_AT_LEAST:
-        return f"{different} of {n} {units[1]} differ, {DIFFERENT_AT_LEAST} needed"
+        return f"{different} of {n} {units[1]} {show} a difference, but {DIFFERENT_AT_LEAST} are needed"
     return None if effective >= EFFECTIVE_AT_LEAST else (
-        f"{effective:.1f} effective {units[1]}, {EFFECTIVE_AT_LEAST:.0f} needed")  # fmt: skip
+        f"{effective:.1f} effective {units[1]}, but {EFFECTIVE_AT_LEAST:.0f} are needed")  # fmt: skip
 
 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
@@ -61,7 +60,8 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
     for column, name in zip((x, y), names, strict=True):
         other = n - int(np.unique(column, return_counts=True)[1].max())
         if n >= WORDS_AT_LEAST and other < DIFFERENT_AT_LEAST:
-            return f"{other} of {n} queries differ from the most frequent {name}, {DIFFERENT_AT_LEAST} needed"
+            differs = f"{name} differs from its most common value for only {other} of {n} queries"
+            return f"{differs}, but {DIFFERENT_AT_LEAST} are needed"
     return few(np.ones(n))
 
 

@@ -178,15 +178,15 @@ def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, 
     if too_few:
         return row | {"reason": too_few}
     if 1.0 - abs(r) < ROUNDING:
-        return row | {"reason": "perfect correlation, no sampling variance"}
+        return row | {"reason": "the correlation is perfect, so it has no sampling variance"}
     if cluster is not None:
         _, of_query = np.unique(cluster[differs], return_inverse=True)
         xx, yy, xy = (np.bincount(of_query, column) for column in (xx, yy, xy))
     pseudo = _pseudo_values(xx, yy, xy)
     if pseudo is None:
-        return row | {"reason": "without one of the queries no correlation, or a perfect one"}
+        return row | {"reason": "without one of the queries, the correlation is undefined or perfect"}
     if is_constant(xy) or is_constant(pseudo):
-        return row | {"reason": "all queries move the correlation alike"}
+        return row | {"reason": "every query has the same influence on the correlation"}
     # Once xx and yy are scaled to the same sum, r is the mean of xy over the mean of (xx + yy) / 2.
     scale = np.sqrt(yy.sum() / xx.sum())
     ratio = mean_tests.ratio_interval(xy, (scale * xx + yy / scale) / 2, limit=1.0) or (-1.0, 1.0)

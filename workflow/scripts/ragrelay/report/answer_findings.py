@@ -38,11 +38,12 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
         for row in tests.filter("significant").iter_rows(named=True)
     ]
     kept = tests.filter(pl.col("p_holm") < ALPHA).height
+    after = f" After Holm’s correction, it is significant for {kept or 'none'}." if moved else ""
     return [
         f"At k = {k}, the difference in P between descending order (best passage first) and ascending order (best "
-        f"passage last) is significant for {listing(moved) + ' among the' if moved else 'none of the'} "
+        f"passage last) is significant for {listing(moved) + ', out of' if moved else 'none of'} the "
         f"{counted(tests.height, 'retriever')} tested (uncorrected paired t-tests; chance alone would give "
-        f"{about(tests.height * ALPHA)} on average). After Holm’s correction, it is significant for {kept or 'none'}."
+        f"{about(tests.height * ALPHA)} on average).{after}"
     ]
 
 
@@ -53,11 +54,12 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
     if here.is_empty():
         return []
     most = here.sort("share_seeds", maintain_order=True).row(-1, named=True)
+    of = "less than 1%" if most["share_seeds"] < NOTEWORTHY else share(most["share_seeds"])
+    largest = ", the largest share of all retrievers" if here.height > 1 else ""
     seeds = number(most["n_seeds"], 0 if most["n_seeds"].is_integer() else 1)
     return [
-        f"Seeds account for at most {share(most['share_seeds'])} of the variance of P at k = {k} (with "
-        f"{most['retriever']}); queries account for the rest. For that retriever, a query’s mean over {seeds} seeds "
-        f"has a reliability of {number(most['reliability'], 2)}."
+        f"With {most['retriever']}, seeds account for {of} of the variance of P at k = {k}{largest}; queries account "
+        f"for the rest, and a query’s mean over {seeds} seeds has a reliability of {number(most['reliability'], 2)}."
     ]
 
 
@@ -107,8 +109,8 @@ def alike(section: Section) -> list[str]:
     if not several or same / several < NOTEWORTHY:
         return []
     return [
-        f"In {count(same)} of {count(several)} combinations of cell and query with several seeds "
-        f"({share(same / several)}), every seed gave the same answer, so more seeds would add nothing there."
+        f"All seeds gave the same answer in {count(same)} of the {count(several)} pairs of cell and query with several "
+        f"seeds ({share(same / several)}), so more seeds would add nothing there."
     ]
 
 
@@ -120,7 +122,7 @@ def _counted(section: Section) -> bool:
 def _cut(section: Section) -> list[str]:
     of = (f" of {counted_answers(section)}", "")
     shares = [f"{share(value)}{of[place > 0]} {text}" for place, (text, value) in enumerate(ends(section).items())]
-    scored = [f"{listing(shares)}; they are scored like any other."] if shares else []
+    scored = [f"{listing(shares)}; they are scored like all other answers."] if shares else []
     lost = missing(section)
     return [*([f"{lost} of all answers are missing; they {NO_SCORE}."] if lost else []), *scored]
 

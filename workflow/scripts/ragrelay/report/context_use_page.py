@@ -18,7 +18,7 @@ def used_table(section: Section) -> Table:
     ]  # fmt: skip
     columns = [Column("retriever", filtered=True, chosen=ALL), Column("ordering", filtered=True),
                Column("k", True, True), Column("references", filtered=True), Column("queries", True),
-               Column("without value", True), Column("context use (nats per token)", True),
+               Column("without a value", True), Column("context use (nats per token)", True),
                Column("text change", True), Column("ρ with utility", True), Column("p (ρ)", True),
                *(Column(f"U {GROUP_WORDS[group]} (queries)", True) for group in GROUPS), Column("remark")]  # fmt: skip
     return Table(columns, rows)

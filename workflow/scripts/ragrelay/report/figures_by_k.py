@@ -15,7 +15,7 @@ from ragrelay.report.display.sections import Section
 COEFFICIENTS = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
 
 LABELS = {"coefficient": "coefficient", "measure": "measure", "subset": "queries"}
-SUBSETS = {"all": "all queries", "p0>=0.1": "those with P₀ of at least 0.1"}
+SUBSETS = {"all": "all queries", "p0>=0.1": "queries with P₀ of at least 0.1"}
 WORDS = COEFFICIENTS | SUBSETS | PAPER_NAMES
 
 

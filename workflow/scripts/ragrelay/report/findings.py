@@ -47,7 +47,7 @@ def summary(study: ReportedStudy) -> list[str]:
         f"({listing([f'{name}@k' for name in grid.measures])}) to {related}.",
         *([f"With {listing(judged)}, utility is {higher}."] if baseline and judged and utility == closer else []),
         f"It covers {'; '.join(named)}; contexts of {ks} {'passage' if ks == '1' else 'passages'}; and "
-        f"{counted(len(grid.seeds), 'seed')}. That gives {counted(cells, 'cell')} of answers{zero_shot}.",
+        f"{counted(len(grid.seeds), 'seed')}. That gives {counted(cells, 'cell')}{zero_shot}.",
     ]
 
 
@@ -132,8 +132,8 @@ def _copying(section: Section, cells: list[Row], gains: pl.DataFrame, unseen: pl
     most = max(known, key=lambda row: round(row["share_best_in_context"], 9))
     answered = section["per_query"].filter(**{name: most[name] for name in CELL})["p"].count()
     sentence = (
-        f"With {most['retriever']}, {share(most['share_best_in_context'])} of the answers to "
-        f"{counted(answered, 'query', 'queries')} had their best-matching reference in the context"
+        f"With {most['retriever']}, the best-matching reference was in the context for "
+        f"{share(most['share_best_in_context'])} of the answers to {counted(answered, 'query', 'queries')}"
         f"{verdict_sentences.as_processed(section, [most['retriever']])}, so P also rewards copying"
     )
     own = [frame.filter(retriever=most["retriever"]).drop_nulls("mean_difference") for frame in (gains, unseen)]
@@ -142,7 +142,7 @@ def _copying(section: Section, cells: list[Row], gains: pl.DataFrame, unseen: pl
     on_all, on_unseen = (frame.row(0, named=True) for frame in own)
     gain = with_interval(on_unseen["mean_difference"], on_unseen["low"], on_unseen["high"])
     return [
-        f"{sentence}. Scored only against references that weren’t in the context, the mean gain is {gain} over "
+        f"{sentence}. If answers are scored only against references outside the context, the mean gain is {gain} over "
         f"{counted(on_unseen['n'], 'query', 'queries')}, instead of {number(on_all['mean_difference'])}."
     ]
 
@@ -153,8 +153,8 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
         return []
     of = "P and utility" if tested["quantity"].n_unique() > 1 else "P"
     return [
-        f"† and ‡ come from {count(tested.height)} uncorrected tests of {of} at the 5% level (unseen references not "
-        f"counted). By chance alone, {about(tested.height * ALPHA)} would be significant on average; "
+        f"† and ‡ come from {count(tested.height)} uncorrected tests of {of} at the 5% level (not counting unseen "
+        f"references). By chance alone, {about(tested.height * ALPHA)} would be significant on average; here, "
         f"{count(tested.filter('significant').height)} are "
         f"({count(tested.filter(pl.col('p_holm') < ALPHA).height)} after Holm’s correction within each family)."
     ]

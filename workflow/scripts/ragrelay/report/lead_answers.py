@@ -14,8 +14,8 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
     WORDS_AT_LEAST,
 )
-from ragrelay.report.display.findings import Conclusion, counts, needed, unlike_student, would_undo
-from ragrelay.report.display.numbers import count, counted, listing, number, p_value, with_interval
+from ragrelay.report.display.findings import Conclusion, counts, unlike_student, would_undo
+from ragrelay.report.display.numbers import count, counted, listing, number, p_compared, with_interval
 from ragrelay.report.facts import Correlation, Difference, Facts, Slope
 
 DOES_RELAY = "Does the answer improve more on queries where the ranking improves more?"
@@ -61,15 +61,16 @@ def compared(facts: Facts) -> Conclusion:
     of_pair = (facts.primary, *(facts.quality[name] for name in names if name in facts.quality))
     if row.mean_difference is None:
         return Conclusion(*heading, strong, counts(row) or row.reason or "", names, facts=of_pair)
-    measured = facts.paired(row, "measured")
+    measured, means = facts.paired(row, "measured"), facts.paired(row, "mean_p")
+    ranked = [f"{lead['measure']}@{lead['k']} is {_both(measured)}"] if measured else []
     if row.better and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
+        own, better = (number(value, 2) for value in measured)
+        ranked, means = [f"{lead['measure']}@{lead['k']} is {better} ({names[0]}: {own})"], None
     few = [counts(row) or counted(row.n, "query", "queries")]
     why = [row.reason] if row.low is None and row.reason and not counts(row) else []
     difference = short(row.mean_difference, row.low, row.high, row.margin or 0.0)
-    means = facts.paired(row, "mean_p")
-    behind = ", ".join([*few, *why])
-    ranked = [f"{lead['measure']}@{lead['k']} is {_both(measured)}"] if measured else []
+    behind = "; ".join([*few, *why])
     quality = [f"answer quality P {_both(means)} (difference {difference}, {behind})"] if means else []
     alone = "; ".join([*ranked, f"P differs by {difference} ({behind})"])
     shown = (", ".join([*ranked, *quality]), alone) if quality else (alone,)
@@ -102,7 +103,7 @@ def ranked_well(facts: Facts) -> Conclusion:
     if not known:
         most = max((row.n for row in facts.correlations), default=0)
         with_utility = counted(most, "query has", "queries have")
-        few = f"{with_utility} a utility, but {WORDS_AT_LEAST} are needed" if most < CORRELATED_AT_LEAST else ""
+        few = f"only {with_utility} a utility, but {WORDS_AT_LEAST} are needed" if most < CORRELATED_AT_LEAST else ""
         why = few or f"{lead['measure']} or utility is constant"
         return Conclusion(*heading, "We cannot tell", why if facts.correlations else "no query has a utility")
     names = tuple(row.retriever for row in known)
@@ -119,7 +120,7 @@ def ranked_well(facts: Facts) -> Conclusion:
         sizes, all_ = {word: count(len(some)) for word, some in groups.items()}, len(rankings)
         named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
         strong = "They do with all retrievers" if len(groups[ABOVE]) == all_ else (
-            f"They do with {sizes[ABOVE]} of {all_} retrievers{named}")  # fmt: skip
+            f"They do with {sizes[ABOVE] if groups[ABOVE] else 'none'} of {all_} retrievers{named}")  # fmt: skip
         strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of the {all_} retrievers"
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
         worse = f"utility is lower with {sizes[BELOW]}; " if groups[BELOW] else ""
@@ -162,10 +163,8 @@ def _undecided_rho(known: list[Correlation]) -> str:
     for row in known:
         if row.verdict in (UNDECIDED, TOO_FEW):
             excluded = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
-            by_test = f"p = {p_value(row.p_permutation)} by permutation" if excluded else ""
-            named.setdefault(needed(row.remark or by_test).replace(" alone, ", " before and "), []).append(
-                row.retriever
-            )
+            by_test = f"p {p_compared(row.p_permutation)} in a permutation test" if excluded else ""
+            named.setdefault(row.remark or by_test, []).append(row.retriever)
     return " ".join(f"With {listing(names)}, {why}." for why, names in named.items() if why)
 
 
@@ -228,4 +227,4 @@ def why_no_slope(rows: list[Slope]) -> str:
         reasons.setdefault(reason, f"the slope {ADJUSTED} cannot be tested ({reason})" if of_adjusted else reason)
     end = relay.NEEDED.format(relay.ADJUSTED_AT_LEAST)
     few = [text for text in reasons.values() if text.removesuffix(")").endswith(end)]
-    return needed(few[-1] if few else next(filter(None, reasons.values()), ""))
+    return few[-1] if few else next(filter(None, reasons.values()), "")

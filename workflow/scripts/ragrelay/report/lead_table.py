@@ -98,9 +98,9 @@ def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
     for row in rows:
         row["queries"] = counted(row["n"], "query", "queries") if row["n"] is not None else ""
     least = f"{count(min(paired))} to " if len({*paired}) > 1 else ""
-    said = [f"Differences between retrievers are means over the {least}{counted(max(paired), 'query', 'queries')} with "
-            "P for both"] if paired else []  # fmt: skip
-    said += ["gains are over their row’s queries", f"{measure} is over all queries with P or P₀"] if measure else []
+    both = counted(max(paired, default=0), "query that has", "queries that have")
+    said = [f"Differences between retrievers use the {least}{both} P for both"] if paired else []
+    said += ["each gain uses its row’s queries", f"{measure} uses all queries with P or P₀"] if measure else []
     return f"{said[0][0].upper()}{'; '.join(said)[1:]}." if said else ""
 
 

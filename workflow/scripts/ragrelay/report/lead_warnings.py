@@ -65,7 +65,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, object]] = ()) -> lis
     counts = () if section.scored else (facts.answers,)
     of_all = answer_findings.counted_answers(section, of_all)
     return lines + [
-        Warned("Answers", f"{share(value)} of {of_all} {text}; they are scored like any other.", counts)
+        Warned("Answers", f"{share(value)} of {of_all} {text}; they are scored like all other answers.", counts)
         for text, value in answer_findings.ends(section).items()
     ]
 
@@ -112,9 +112,12 @@ def relay_with_holes(facts: Facts) -> list[str]:
         number((facts.labelled[name].slope or 0.0) / 10, 3)
         for name in (labellings.LOWEST, labellings.HIGHEST, labellings.NONE, labellings.ALL)
     )
-    changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
-    follows = f"would change from {_quoted(own)} to {' and to '.join(changed)}" if changed else (
-        f"would remain {_quoted(own)} for all labels tried")  # fmt: skip
+    changed: dict[str, list[str]] = {}
+    for name, word in words.items():
+        changed.setdefault(word, []).extend([LABELLED[name]] if word != own else [])
+    others = [f"{_quoted(word)} {listing(cases)}" for word, cases in changed.items() if cases]
+    follows = f"would change from {_quoted(own)} to {' and to '.join(others)}" if others else (
+        f"would remain {_quoted(own)} with all labels tried")  # fmt: skip
     return [
         f"depending on the labels of the unjudged passages, the change in P per 0.1 of {measure}@{k} ranges from {low} "
         f"to {high} ({none} if none are relevant, {every} if all are). The answer {follows}."
@@ -132,7 +135,7 @@ def relay_left_open(facts: Facts) -> list[str]:
         return []
     measured = f"without adjustment, P changes by {per_tenth(whole)} per 0.1 of {whole.measure}@{whole.k}"
     if adjusted is None or adjusted.slope is None:
-        cause = "the slope cannot be adjusted for difficulty, although difficulty may explain it"
+        cause = "this slope cannot be adjusted for difficulty, which may explain it"
         return [f"{measured}; without zero-shot answers, {cause}."]
     return [] if adjusted.excludes_zero else [f"{measured}; when adjusted for difficulty, the slope may be zero."]
 
@@ -201,5 +204,5 @@ def copying(facts: Facts) -> list[Warned]:
     others = listing(less) if len(less) <= MOST_NAMED else "the other rankings"
     most_of = f" (fewer with {others})" if less else ""
     altered = as_processed(facts.section, [each.retriever for each in most])
-    text = f"with {names}, {copied} of the answers have their best-matching reference in the prompt{altered}{most_of}"
+    text = f"with {names}, the best-matching reference is in the prompt for {copied} of the answers{altered}{most_of}"
     return [Warned("Copying", f"{text}; P may partly measure copying.", tuple(most))]

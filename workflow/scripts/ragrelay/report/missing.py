@@ -50,10 +50,11 @@ def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[
             if missing > MANY * n:
                 worst_part = "without passages" if retriever == ZEROSHOT else f"with {retriever}"
                 total, lost, absent = parts.select(pl.col("n", "missing", ABSENT).sum()).row(0)
+                why = reasons(left_out, dataset, generator, absent)
                 sentences.append(
-                    f"{count(lost)} of {count(total)} answers by {generator} for {dataset} are missing "
-                    f"({share(lost / total)}; {share(missing / n)} {worst_part}): they have no score and are left out "
-                    f"of all results{reasons(left_out, dataset, generator, absent)}."
+                    f"{count(lost)} of {count(total)} answers by {generator} for {dataset} are missing{why}, which is "
+                    f"{share(lost / total)} ({share(missing / n)} {worst_part}); they have no score and are left out "
+                    "of all results."
                 )
     return sentences
 

@@ -11,7 +11,7 @@ from ragrelay.base.vocabulary.columns import integer, text
 from ragrelay.generation.generator import SERVED, SYSTEM
 from ragrelay.generation.store import known_sum
 from ragrelay.report.display import tables
-from ragrelay.report.display.numbers import count, number
+from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.tables import Column, Table
 from ragrelay.report.study import ReportedStudy
 
@@ -104,10 +104,10 @@ def mixed_engines(jobs: Records) -> str:
         for what, values in {"engines": job.get("engines"), **(job.get("settings") or {})}.items():
             of_generator = answers_by.setdefault(MIXED[what], {}).setdefault(str(job.get("generator")), Counter())
             of_generator.update(values or {})
-    sentences = []
+    sentences, noun = [], "answer"
     for what, generators in answers_by.items():
         parts = [
-            f"{name} ({'; '.join(f'{value}: {count(answers)} answers' for value, answers in values.items())})"
+            f"{name} ({'; '.join(f'{value}: {counted(n, noun)}' for value, n in values.items())})"
             for name, values in generators.items()
             if len(values) > 1
         ]

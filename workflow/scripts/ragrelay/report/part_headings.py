@@ -6,7 +6,7 @@ from ragrelay.analysis import relay
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
 from ragrelay.report import answer_findings
-from ragrelay.report.display.numbers import count, counted, listing, number, share
+from ragrelay.report.display.numbers import count, listing, number, out_of, share
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Facts
 from ragrelay.report.lead_answers import RELAYED, relayed
@@ -52,8 +52,9 @@ def headings(facts: Facts) -> dict[str, str]:
     if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
         known = sum(verdict in either for verdict in pairs["verdict"])
-        show = "shows" if 1 in (known, pairs.height) else "show"
-        text = f"{count(known)} of {counted(pairs.height, 'comparison')} {show} which retriever gives better answers"
+        show = "shows" if 1 in (known, pairs.height) or (known == 0 and pairs.height > 2) else "show"
+        which = out_of(known, pairs.height, "comparison")
+        text = f"{which[0].upper()}{which[1:]} {show} which retriever gives better answers"
         few = pairs.filter(verdict=TOO_FEW).height
         texts["systems"] = text + (f" ({TOO_FEW} in {count(few)})" if few else "") + _besides(pairs)
     if not section["relay"].is_empty():
@@ -105,7 +106,7 @@ def _besides(tests: pl.DataFrame) -> str:
 
 def _share(
     tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
-    of_what: str = "combinations of retriever and k", tested: pl.DataFrame | None = None,
+    tested: pl.DataFrame | None = None,
 ) -> str:  # fmt: skip
     """Say how many cells have one of the verdicts ``of``.
 
@@ -119,4 +120,4 @@ def _share(
     counts = {less: fewer, "undecided": unknown, TOO_FEW: few}
     rest = [f"{word} in {count(some)}" for word, some in counts.items() if some]
     besides = f" ({', '.join(rest)})" if rest else ""
-    return f"{text} in {count(more)} of {count(tests.height)} {of_what}{besides}"
+    return f"{text} in {out_of(more, tests.height, 'combination')} of retriever and k{besides}"

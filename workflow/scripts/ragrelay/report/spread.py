@@ -31,7 +31,7 @@ def spread_by_k(section: Section, theme: Theme) -> Spec:
         charts.interval_lines(charts.k_axis(grid.k), title, alt.Scale(zero=True), section.looks, tooltip),
         charts.rows(cells),
         charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
-        f"Standard deviation of a query's P over seeds, as median and quartiles over queries; {section.title}",
+        f"Standard deviation of a query’s P over seeds, as median and quartiles over queries; {section.title}",
         theme,
         choices,
     )

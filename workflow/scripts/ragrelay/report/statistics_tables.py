@@ -35,7 +35,7 @@ def variance_table(section: Section, most_rows: int | None = None) -> Table:
         rows if len(section.grid.seeds) > 1 else rows.clear(), *OF_CELL, numeric("queries", "n", count),
         numeric("seeds", "n_seeds", number, 1),
         numeric("variance, queries", "variance_queries", number, 4),
-        numeric("variance, seeds", "variance_seeds", number, 4), numeric("share of the seeds", "share_seeds", share),
+        numeric("variance, seeds", "variance_seeds", number, 4), numeric("share due to seeds", "share_seeds", share),
         numeric("reliability", "reliability", number, 2),
         Column("interval", True, text=lambda row: interval(row["low"], row["high"], 2)), REMARK,
         most=most_rows, later=LATER,

@@ -20,14 +20,14 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
     WORSE,
 )
-from ragrelay.report.display.findings import Row, counts, needed, undone, with_remark, would_undo
-from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
+from ragrelay.report.display.findings import Row, counts, undone, with_remark, would_undo
+from ragrelay.report.display.numbers import about, count, counted, listing, number, out_of, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import Difference, Facts
 from ragrelay.report.lead_answers import ADJUSTED, MOST_NAMED, at_most
 from ragrelay.report.verdict_tables import slope_with_interval
 
-CAUSE = "only setting relevance by design (as with graded retrievers) can show causation"
+CAUSE = "only an experiment that varies relevance (as with graded retrievers) can show causation"
 UNTESTED = "not tested"
 """What sentences call an undecided verdict if all differences are equal."""
 BY_GAIN = {BETTER: "answers are better than zero-shot for {}", WORSE: "worse than zero-shot for {}",
@@ -90,7 +90,7 @@ def _for_margin(row: Difference) -> str:
 
 def how_relayed(facts: Facts) -> list[str]:
     """State the slopes behind the answer on relay: unadjusted, adjusted, and for unseen references."""
-    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} with unseen references only"}
+    names = {"": "{}", "adjusted": f"by {{}} when {ADJUSTED}", "unseen": "by {} on unseen references only"}
     slopes = [
         names[name].format(slope_with_interval(row)) for name, row in facts.slopes.items() if row.slope is not None
     ]
@@ -116,7 +116,7 @@ def not_compared(cells: pl.DataFrame) -> str:
         else []
     )
     reasons = [*cells.filter(pl.col("verdict") != TOO_FEW)["reason"].drop_nulls().unique(maintain_order=True), *named]
-    why = f" ({'; '.join(reasons)})" if reasons else ""
+    why = f" ({'; or '.join(reasons)})" if reasons else ""
     return f"No cell can be compared with zero-shot{why}"
 
 
@@ -129,12 +129,14 @@ def gain_counts(section: Section) -> str:
     by_word = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
-    few = f" and {sizes[TOO_FEW]} have {TOO_FEW}" if by_word[TOO_FEW].height else ""
+    few = f"; {counted(by_word[TOO_FEW].height, 'has', 'have')} {TOO_FEW}" if by_word[TOO_FEW].height else ""
     oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
     fallen = tested.filter(pl.col("stands").not_()).height
+    rest = f", worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few}"
+    rest = "" if by_word[BETTER].height == tested.height > 2 else rest
     return with_remark(
-        f"Answers are better with context than without in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
-        f"worse in {sizes[WORSE]}; {sizes[UNDECIDED]} are undecided{few} ({section.grades[0]} references{oracles}, "
+        f"Answers are better with context than without in {out_of(by_word[BETTER].height, tested.height, 'cell')}"
+        f"{rest} ({section.grades[0]} references{oracles}, "
         f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would give a verdict in "
         f"{about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, answers are better in "
         f"{count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
@@ -149,7 +151,8 @@ def gains(rows: list[Row]) -> list[str]:
     said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
     verdicts = _by_verdict([row for row in said if row["n"]], BY_GAIN, _gain)
     sizes = [row["n"] for row in rows]
-    same = f"queries with P and P₀ (up to {count(max(sizes))})" if len(set(sizes)) > 1 else f"the same {at_most(sizes)}"
+    same = f"{'' if max(sizes) == 1 else 'the same '}{at_most(sizes)}"
+    same = f"queries with P and P₀ (up to {count(max(sizes))})" if len(set(sizes)) > 1 else same
     lines = [with_remark(f"Mean gain over {same}: {verdicts}.", undone(rows))]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
@@ -204,7 +207,7 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
         return []
     by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED, TOO_FEW)}
     oracles = " (oracles included)" if set(cells["retriever"]) - set(rankings) else ""
-    few = f"; {count(by_word[TOO_FEW].height)} have {TOO_FEW}" if by_word[TOO_FEW].height else ""
+    few = f"; {counted(by_word[TOO_FEW].height, 'has', 'have')} {TOO_FEW}" if by_word[TOO_FEW].height else ""
     alone = cells.filter(pl.col("p_permutation") < ALPHA).height
     return [
         f"ρ between {measure}@k and utility is defined for {counted(cells.height, COMBINATION)} of retriever{oracles}, "
@@ -265,8 +268,7 @@ def _difference(row: Row) -> str:
 
 
 def _rho(row: Row) -> str:
-    remark = needed(row["remark"] or "").replace(" alone, ", " before and ")
-    return "; ".join(filter(None, [with_interval(row["value"], row["low"], row["high"], 2), remark]))
+    return "; ".join(filter(None, [with_interval(row["value"], row["low"], row["high"], 2), row["remark"]]))
 
 
 def _cell(row: Row) -> str:

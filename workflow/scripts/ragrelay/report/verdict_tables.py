@@ -46,7 +46,7 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
         numeric("p, t-test", "p_value", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
         numeric("d_z", "d_z", number, 2), numeric("ΣP / ΣP₀ − 1", "ratio_of_means", share),
         numeric("mean U", "mean_utility"), numeric("median U", "median_utility"),
-        textual("mean U has the other sign", lambda row: "yes" if row["utility_disagrees"] else ""),
+        textual("mean U has the opposite sign", lambda row: "yes" if row["utility_disagrees"] else ""),
         numeric("largest share of Σ|U|, query",
                 lambda row: f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(), str),
         REMARK, most=most_rows, later=LATER,
@@ -110,8 +110,8 @@ def holes_table(section: Section, most_rows: int | None = None) -> Table:
     return table_of(
         beside_adjusted(section["holes"]), depth(), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
-        numeric("taken for relevant", lambda row: row, lambda row: f"{row['relevant']} of {row['holes']}"),
-        numeric("adjusted: taken for relevant", lambda row: row,
+        numeric("assumed relevant", lambda row: row, lambda row: f"{row['relevant']} of {row['holes']}"),
+        numeric("assumed relevant, adjusted", lambda row: row,
                 lambda row: f"{row['relevant_adjusted']} of {row['holes_adjusted']}"),
         *_slopes(), BOTH_REMARKS, most=most_rows,
     )  # fmt: skip
@@ -143,8 +143,8 @@ def clusters_table(section: Section, most_rows: int | None = None) -> Table:
     """Build the table of the actual and the effective number of query clusters, and of the largest cluster's size."""
     return table_of(
         section["clusters"], numeric("queries", "queries", count), numeric("clusters", "clusters", count),
-        numeric("effective clusters", "n_eff", number, 1), numeric("queries of the largest", "largest", count),
-        numeric("its share", "share_largest", share), most=most_rows,
+        numeric("effective clusters", "n_eff", number, 1), numeric("queries in the largest", "largest", count),
+        numeric("its share of the queries", "share_largest", share), most=most_rows,
     )  # fmt: skip
 
 

@@ -183,7 +183,8 @@ class PairScores:
             return row | {"verdict": TOO_FEW, "reason": f"0 queries, but {WORDS_AT_LEAST} are needed"}
         row["win_rate"] = float(y.mean()) + 0.5
         if (reason := mean_tests.few(y, self.cluster)) is not None:
-            reason = reason.replace(" differ,", f" have a score other than {TIE},")
+            for show, have in (("shows", "has"), ("show", "have")):
+                reason = reason.replace(f" {show} a difference,", f" {have} a score other than {TIE},")
         if not is_constant(y) and len(y) >= QUERIES_AT_LEAST:
             low, high = (float(end[0]) for end in mean_tests.cautious(y, self.cluster).interval(level))
             if np.isfinite([low, high]).all():

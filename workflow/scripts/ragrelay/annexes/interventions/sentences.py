@@ -20,7 +20,7 @@ from ragrelay.annexes.interventions.outputs import RESULT_TABLES
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.vocabulary.names import UNSEEN
-from ragrelay.report.display.findings import Conclusion, needed, undone, unlike_student, with_remark, would_undo
+from ragrelay.report.display.findings import Conclusion, undone, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, with_interval
 from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
@@ -136,7 +136,7 @@ def _first(study: EffectStudy) -> Sequence[Row]:
 def _word(row: Row) -> str:
     verdict = row["verdict"]
     if verdict == TOO_FEW and row["n"]:
-        return f"{WORDS[verdict]}: {needed(row['remark'])}"
+        return f"{WORDS[verdict]}: {row['remark']}"
     if row["reason"]:
         return str(row["reason"])
     return WORDS.get(verdict, verdict or UNDECIDED)
@@ -163,7 +163,7 @@ def _slopes(row: Row) -> str:
         return with_interval(value, low, high)
 
     beside = f"relay’s slope: {per('relay')}" if row["relay"] is not None else "relay has no slope"
-    beside += f", from {TOO_FEW}: {needed(row['relay_reason'])}" if row["relay_reason"] else ""
+    beside += f", from {TOO_FEW}: {row['relay_reason']}" if row["relay_reason"] else ""
     unbounded = "" if row["slope_low"] is not None or row["low"] is None else "interval unbounded; "
     return f"{per('slope')} at k = {row['k']} ({unbounded}{beside})"
 

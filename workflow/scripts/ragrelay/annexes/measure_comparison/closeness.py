@@ -150,9 +150,9 @@ def _few(losses: Losses) -> str | None:
     """Return why a cell has no verdicts, or None."""
     n = len(losses.without)
     if n < COMPARED_AT_LEAST:
-        return f"{n} {losses.units} have contexts that differ, {COMPARED_AT_LEAST} needed"
+        return f"{n} {losses.units} have contexts that differ, but {COMPARED_AT_LEAST} are needed"
     if not losses.without.any():
-        return "P's differences are the same for all queries"
+        return "the differences in P are the same for all queries"
     return few(np.ones(n), effective_number(losses.without), (losses.units, losses.units))
 
 

@@ -57,13 +57,6 @@ class Findings:
     limits: list[str]
 
 
-SAID = {"1 of 1 queries have": "only 1 query has", "(queries|clusters) differ,": r"\1 show a difference,",
-        "P's differences": "the differences in P", "measure's differences": "differences in the measure",
-        r"differ from the most frequent (\w+)": r"have \1 values other than the most frequent one",
-        r", (\S+) needed(?=\)?$)": r", but \1 are needed"}  # fmt: skip
-"""Patterns in a table's counts and reasons, and what sentences say instead."""
-
-
 def would_undo(what: str) -> str:
     """Return a sentence saying that one more query would overturn ``what``, such as `the verdict for bm25`."""
     query = f"A single further query with a difference of {number(AGAINST, 2)} in the other direction"
@@ -80,24 +73,16 @@ def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> st
 
 def counts(row: Mapping[str, Any]) -> str:
     """Return the numbers of available and needed queries if a row has too few queries, or an empty string otherwise."""
-    return needed(row["remark"] or "") if row["verdict"] == TOO_FEW else ""
-
-
-def needed(text: str) -> str:
-    """Rewrite a table's remark for use in a sentence: `, 12 needed` at the end becomes `, but 12 are needed`."""
-    for counted, said in SAID.items():
-        text = re.sub(counted, said, text)
-    return text
+    return row["remark"] or "" if row["verdict"] == TOO_FEW else ""
 
 
 def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
     """Return a row's remark (if any) as a sentence about ``name``, or an empty string if there are too few queries."""
     if row["verdict"] == TOO_FEW or not row["remark"]:
         return ""
-    head, _, why = row["remark"].partition(":")
     where = f"{'at' if name.startswith('k = ') else 'with'} {name}, " if name else ""
-    said = f"{where}{'the differences are skewed' if head == 'skewed differences' else head}"
-    return f"{said[0].upper()}{said[1:]}:{why.replace('t alone has', 't-test alone gives')}."
+    said = f"{where}{row['remark']}."
+    return f"{said[0].upper()}{said[1:]}"
 
 
 def with_remark(text: str, remark: str) -> str:

@@ -5,14 +5,14 @@ from typing import NamedTuple
 import polars as pl
 
 from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING_WORDS, REVERSED, SWAPPED
-from ragrelay.report.display.numbers import count, counted, p_value, share, with_interval
+from ragrelay.report.display.numbers import count, counted, p_compared, p_value, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.display.tables import REMARK, Column, Table, between, name, numeric, table_of
 
 LABELS = {
     REVERSED: "references or passages reversed", SWAPPED: "parts of the question swapped",
     PADDED: f"padded with {PADDING_WORDS} words", LENGTH: "length (Spearman’s ρ)",
-}  # fmt: skip  # fmt: skip
+}  # fmt: skip
 
 
 class Wording(NamedTuple):
@@ -49,9 +49,9 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
                 f"({sample}). This alone is no evidence of bias: {words.longer}."
             )
         else:
-            tested = "" if row["p_holm"] is None else f", p {_compared(row['p_holm'])} after Holm’s correction"
+            tested = "" if row["p_holm"] is None else f", p {p_compared(row['p_holm'])} after Holm’s correction"
             sentences.append(
-                f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({sample}{tested}), "
+                f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({sample}{tested}) "
                 f"and changes the likeliest word in {share(row['share_other_word'])} of "
                 f"{counted(row['judgements'], 'judgement')}."
             )
@@ -64,11 +64,6 @@ def _done(check: str, words: Wording) -> str:
         SWAPPED: "Putting the parts of the judge’s question in another order",
         PADDED: f"Padding {words.an} with {PADDING_WORDS} words",
     }[check]  # fmt: skip
-
-
-def _compared(value: float) -> str:
-    text = p_value(value)
-    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
 
 
 def judge_checks_table(section: Section) -> Table:

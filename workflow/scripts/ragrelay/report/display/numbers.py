@@ -45,6 +45,12 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def p_compared(value: float | None) -> str:
+    """Format a p-value for a sentence, as ``= 0.013`` or ``< 0.001``."""
+    text = p_value(value)
+    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
+
+
 def share(value: float | None, digits: int = 0) -> str:
     """Format a share (from 0 to 1) as a percentage with ``digits`` decimals."""
     if value is None or not math.isfinite(value):
@@ -67,7 +73,14 @@ def counted(amount: int, noun: str, plural: str | None = None) -> str:
     return f"{count(amount)} {noun if amount == 1 else plural or noun + 's'}"
 
 
+def out_of(amount: int, total: int, noun: str) -> str:
+    """Format a part of a total, such as ``2 of 6 cells``, ``all 6 cells`` or ``none of the 6 cells``."""
+    if total < 3 or 0 < amount < total:
+        return f"{count(amount)} of {counted(total, noun)}"
+    return f"{'all' if amount else 'none of the'} {counted(total, noun)}"
+
+
 def about(expected: float) -> str:
-    """Round an expected number, and format it as ``about 2`` or ``fewer than 1``."""
+    """Round an expected number, and format it as ``about 2`` or ``less than 1``."""
     whole = round(expected)
     return f"about {count(whole)}" if whole else "less than 1"
