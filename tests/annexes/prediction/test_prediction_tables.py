@@ -51,7 +51,7 @@ def test_auroc_by_pairs() -> None:
     found = auroc(x, positive)
     wins = [1 if a > b else 0.5 if a == b else 0 for a in x[positive] for b in x[~positive]]
     assert found["value"] == pytest.approx(np.mean(wins)) and found["low"] < found["value"] < found["high"]
-    assert auroc(x, x > 4) == {"reason": "fewer than two queries with, or without, a gain"}
+    assert auroc(x, x > 4) == {"reason": "fewer than two queries with a gain, or without one"}
 
 
 def test_auroc_covers() -> None:

@@ -18,9 +18,10 @@ def battle_wins_table(study: BattleShown, most_rows: int | None = None) -> Table
     return table_of(
         frame, *WHERE, *PAIR, between("win rate", "win_rate"), name("verdict"), textual("remark", "reason"),
         numeric("queries", "n", count), numeric("decided", "n_decided", count),
-        numeric("contradicting", "contradicting", share),
+        numeric("contradictory votes", "contradicting", share),
         between("order bias", "order_bias", ends=("bias_low", "bias_high")),
-        numeric("decided without a vote", "same", share), numeric("left out", "left_out", count), most=most_rows,
+        numeric("decided without a vote", "same", share), numeric("left-out queries", "left_out", count),
+        most=most_rows,
     )  # fmt: skip
 
 

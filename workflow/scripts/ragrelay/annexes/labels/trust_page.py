@@ -128,7 +128,7 @@ def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> 
         Column("estimate", False, True, text=lambda row: ESTIMATES[row["quantity"]]),
         between("human + source labels", "value"), between("human labels", "alone", ends=("alone_low", "alone_high")),
         numeric("narrower by", lambda row: row, _narrower), numeric("queries with human labels", "n", count),
-        numeric("queries without", "n_others", count), REMARK, most=most_rows,
+        numeric("without human labels", "n_others", count), REMARK, most=most_rows,
     )  # fmt: skip
 
 

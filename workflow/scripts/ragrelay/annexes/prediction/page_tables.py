@@ -12,7 +12,7 @@ from ragrelay.report.display.tables import OF_CELL, REMARK, Column, Table, betwe
 OF_TARGET = (*OF_CELL, name("target", chosen=GAIN))
 OF_MODEL = (
     *OF_TARGET,
-    name("known"),
+    name("predictors available", "known"),
     name("model"),
     between("Spearman’s ρ", "rho", 2),
     numeric("p", "p_value", p_value),

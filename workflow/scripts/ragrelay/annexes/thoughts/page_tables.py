@@ -45,7 +45,7 @@ def difference_table(study: ThoughtStudy, most_rows: int | None = None) -> Table
     return table_of(
         frame, *PLACE, name("against", "against_retriever"), name("verdict"),
         between("difference", "mean_difference", 1), numeric("cut or unfinished", _both, str),
-        numeric("mean tokens", "mean_tokens", number, 1), numeric("mean tokens against", "against_tokens", number, 1),
+        numeric("mean tokens", "mean_tokens", number, 1), numeric("mean tokens, other", "against_tokens", number, 1),
         numeric("p, verdict", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("p, BH", "p_bh", p_value), numeric("queries", "n", count), numeric("unpaired", "n_unpaired", count),
         REMARK, most=most_rows,
