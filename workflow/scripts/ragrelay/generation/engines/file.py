@@ -46,7 +46,7 @@ class File(GeneratorKind):
     k: int | None = Field(
         None,
         ge=1,
-        description="k for answers that don't state it. Defaults to the length of the retriever's longest list of "
+        description="k for answers that don't specify k. Defaults to the length of the retriever's longest list of "
         "passages or, without such lists, to the grid's only k.",
     )
     thinking: Marks | Literal["none"] | None = Field(
