@@ -89,7 +89,7 @@ rule analyse_transmission:
 
 
 rule compare_judges:
-    """Measure the agreement between a panel's judges, and show the panel's results without each judge in turn."""
+    """Measure the agreement between a panel's judges, and show the panel's results with each judge left out in turn."""
     input:
         systems=of_job(lambda scorer: scoring.with_parts(files.tables["systems"], scorer)),
         relay=of_job(lambda scorer: scoring.with_parts(files.tables["relay"], scorer)),
