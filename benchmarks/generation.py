@@ -102,7 +102,7 @@ def main() -> None:
         "throughput: generation job ÷ `LLM.generate`": pairs.ratio(seconds, "raw", "ours", ">= 0.95"),
         "throughput: generation job": record.figure(len(asked) / pairs.median(seconds["ours"]), "answers/s"),
         "throughput: `LLM.generate`": record.figure(len(asked) / pairs.median(seconds["raw"]), "answers/s"),
-        "share of answers that are the same from both": record.figure(equal / len(asked)),
+        "share of answers that equal `LLM.generate`'s": record.figure(equal / len(asked)),
     }
     setting = (
         f"{len(asked)} answers from demo-lm, k = 1, 2, 5, one thread, {given.rounds} rounds; excluding engine start-up"
