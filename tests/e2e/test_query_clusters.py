@@ -34,7 +34,7 @@ def test_from_the_file_to_the_page(copied: Callable[[], Sandbox]) -> None:
     done = study.snakemake(check=False)
     said = done.stdout + done.stderr
     assert done.returncode and "datasets.small.clusters': found no file" in said
-    assert "expected a file with lines of qid<TAB>cluster" in said
+    assert "expected a file with lines of the form qid<TAB>cluster" in said
 
     with_clusters(study, [str(place // 2) for place in range(n)])
     done = study.snakemake()

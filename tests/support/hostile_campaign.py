@@ -254,7 +254,7 @@ UNUSUAL: list[Expected] = [
     ("a tokenizer that is a link to itself", lambda _: (
         Path("lm/tokenizer.json").unlink(), Path("lm/tokenizer.json").symlink_to("tokenizer.json")), "no tokenizer"),
     ("gold answers of nulls", file("small/answers.jsonl", '{"qid": "q1", "answers": [null]}\n'), "jsonl, line 1"),
-    ("gold answers of nobody", file("small/answers.jsonl", '{"qid": "q9", "answers": ["x"]}\n'), "none for any query"),
+    ("gold answers of nobody", file("small/answers.jsonl", '{"qid": "q9", "answers": ["x"]}\n'), "no answers for any"),
     ("queries in UTF-16", file(QUERIES, "q1\thow\nq2\tx\n".encode("utf-16")), "line 1: found byte"),
     ("blanks that are none in a qrels file", line(QRELS, "q1\u00a00\u00a0d3\u00a03"), "line 5: found 1 columns"),
     ("a run of other passages", file(RUN, "q1 Q0 zz 1 1 t\nq2 Q0 zz 1 1 t\n"), "no docno that has a text"),

@@ -39,7 +39,7 @@ class World:
         self.store.append(rows, {"engine": "fake"})
 
     def refuse(self, *places: int) -> None:
-        parts = ["prompt of qid 'q1' with 3 passages", "99 tokens", "at most 9, or over_window: truncate"]
+        parts = ["prompt for qid 'q1' with 3 passages", "99 tokens", "at most 9, or over_window: truncate"]
         self.receipt.write_text(json.dumps({"over_window": {self.prompt(place): parts for place in places}}))
 
     def view(self, **options: Any) -> tuple[pl.DataFrame, list[dict[str, Any]]]:

@@ -49,7 +49,7 @@ def test_records_belong_to_a_query_by_id_or_text(tmp_path: Path) -> None:
 WRONG: dict[str, tuple[list[Any], str]] = {
     "no query": (
         [STRANGER],
-        "found 1 records, none for a query of the dataset; expected ids or texts of the dataset's queries",
+        "found no record for a query in the dataset; expected ids or texts of the dataset's queries",
     ),
     "no output": (
         [BY_ID, {"id": "2"}],
@@ -70,7 +70,7 @@ def test_bad_files(tmp_path: Path, case: str) -> None:
 def test_pages_of_another_corpus(tmp_path: Path, collection: LocalCollection) -> None:
     """No passage of any query would be relevant."""
     other = {"id": "1", "output": [{"provenance": [{"title": "Lungs"}]}]}
-    message = r"none of the 1 queries with a ranked passage of a gold page \(one of its titles: 'lungs'\); expected t"
+    message = r"none of the queries with a ranked passage of a gold page \(one of the titles: 'lungs'\); expected t"
     with pytest.raises(InputError, match=message):
         label_by_pages(PASSAGES, QUERIES, written(tmp_path, other), collection)
 

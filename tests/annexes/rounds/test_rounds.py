@@ -246,7 +246,7 @@ def refused(measures: tuple[str, ...] = ("nDCG",), **keys: Any) -> str:
     [
         ({"k": 5}, "config key 'rounds.k': found 5; expected a value in the grid: 1 or 2"),
         ({"measure": "RR"}, "config key 'rounds.measure': found 'RR'; expected a value in the grid: nDCG"),
-        ({"measures": ("StRecall", "nDCG")}, "'rounds.measure': found 'StRecall', a measure of subtopics; expected"),
+        ({"measures": ("StRecall", "nDCG")}, "'rounds.measure': found 'StRecall', a subtopic measure; expected"),
         ({"retrievers": ["nrel"]}, "rounds.retrievers': found 'nrel'; expected a value in the grid: one of bm25,"),
         ({"retrievers": ["bm25"]}, "found 'bm25', the reference itself; expected other retrievers"),
         ({"retrievers": ["rel"]}, "found 'rel', which the judgements choose; expected a retriever that searches"),

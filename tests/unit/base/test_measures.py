@@ -208,13 +208,13 @@ def test_labels_above_those_of_a_provider_are_refused() -> None:
 
 
 REFUSED = {
-    "RBP(p=0.8)": ["installed ir_measures provider", "a package that computes it (pip install ir-measures["],
-    "SDCG(max_rel=3)": ["installed ir_measures provider", "a package that computes it (pip install ir-measures["],
+    "RBP(p=0.8)": ["installed ir_measures provider", "a provider that does (pip install ir-measures["],
+    "SDCG(max_rel=3)": ["installed ir_measures provider", "a provider that does (pip install ir-measures["],
     "RR(judged_only=True)": ["no installed ir_measures provider", "expected another measure"],
     "Accuracy": ["no value for many queries", "a value for every query with results"],
     "NERR8": ["max_rel is not given"],
     **{
-        name: ["a measure of subtopics", "StRecall or alpha_nDCG, or a measure of judged passages"]
+        name: ["a subtopic measure", "StRecall, alpha_nDCG, or a measure of judged passages"]
         for name in ("ERR_IA", "P_IA", "NRBP", "AP_IA", "alpha_DCG(alpha=0.3)", "nERR_IA")
     },
 }
@@ -243,7 +243,7 @@ def test_a_measure_that_cannot_be_computed_is_refused(name: str, parts: list[str
 def test_a_measure_whose_package_is_there_is_taken() -> None:
     for name in ("RBP(p=0.8)", "SDCG(max_rel=3)", "BPM(max_rel=3)", "NERR8(max_rel=3)", "nDCG", "ERR", "P(rel=2)"):
         check_measure("x", name)
-    with pytest.raises(InputError, match="a measure of subtopics"):
+    with pytest.raises(InputError, match="a subtopic measure"):
         check_measure("x", "ERR_IA")
 
 

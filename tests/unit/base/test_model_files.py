@@ -182,7 +182,7 @@ def test_a_hubs_model_that_does_not_load_is_told_in_one_line(tmp_path: Path, tin
     ):
         before = (folder / name).read_bytes()
         (folder / name).write_text(content)
-        with pytest.raises(InputError, match=r"^generator.*: found one that can't be loaded \(.*; expected a") as error:
+        with pytest.raises(InputError, match=r"^generator.*: found a loading error \(.*; expected a") as error:
             read(generator)
         assert str(error.value).isprintable()
         (folder / name).write_bytes(before)

@@ -199,8 +199,8 @@ def test_the_baseline_of_an_installed_bert_score() -> None:
         ({"refs": ["a", []]}, "refs, position 1: found no reference; expected at least one"),
         ({"cands": ["a", None]}, "cands, position 1: found None; expected a text"),
         ({"cands": [], "refs": []}, "cands: found none; expected at least one text"),
-        ({"model_type": None}, "model_type: found neither model_type nor lang; expected one of the two"),
-        ({"rescale_with_baseline": True}, "lang: found none; expected the texts' language"),
+        ({"model_type": None}, "model_type: found neither model_type nor lang; expected one of these arguments"),
+        ({"rescale_with_baseline": True}, "lang: found no value; expected the texts' language"),
         ({"num_layers": 7}, "found layer 7; expected a layer from 1 to 6"),
     ],
 )

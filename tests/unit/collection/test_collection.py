@@ -62,7 +62,7 @@ def test_a_passage_without_text_is_as_a_missing_one(
         qrels.write(f"{QRELS[0][0]} 0 d9 3\n")
     collection = LocalCollection(folder)
     assert [each["docno"] for each in collection.passages()] == [*PASSAGES, "10"]
-    assert "left out 1 passage(s) without text; the first is 'd9'" in caplog.text
+    assert "left out passages without text: 1; the first is 'd9'" in caplog.text
     assert collection.texts(["d9", "10"]) == {"10": "Tea."} and collection.titles(["10"]) == {"10": "Ten"}
     _, _, left_out = prepare_collection(collection, "x")
     assert [each["count"] for each in left_out if each["what"] == "judged passages without text"] == [1]
@@ -93,7 +93,7 @@ def test_gold_answers(write_dataset: Callable[..., Path]) -> None:
     assert prepared.columns == ["qid", "query", "answers"]
     assert left_out[-1] == {"what": "queries without a gold answer", "count": len(prepared) - 1}
     (folder / "answers.jsonl").write_text('{"qid": "stranger", "answers": ["rain"]}\n')
-    with pytest.raises(InputError, match="gold answers of x: found none for any query"):
+    with pytest.raises(InputError, match="gold answers of x: found no answers for any query"):
         prepare_collection(LocalCollection(folder), "x")
 
 

@@ -72,7 +72,7 @@ def test_two_tasks_over_the_same_passages(tmp_path: Path, capsys: pytest.Capture
             [{"id": "t1", "output": []}],
             "line 1: found no input; expected a query; for TriviaQA, KILT's get_",
         ),
-        ([NQ[0], NQ[0]], "line 2: found id 'n1'; expected a string that no other record has"),
+        ([NQ[0], NQ[0]], "line 2: found id 'n1'; expected a unique string"),
         ([{"id": "t1", "input": "tea?"}], "line 1: found no output; expected a list of answers"),
         ([{"id": "t1", "input": "tea?", "output": [{"provenance": [{"title": "Tea"}]}]}], "without wikipedia_id"),
         ([NQ[1]], "found no gold page in the knowledge source"),

@@ -130,7 +130,7 @@ def test_bad_lines(tmp_path: Path, text: str, found: str) -> None:
 
 def test_judgements_of_no_query(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "other.qrels").write_text("x 1 d1 1\nx 2 d1 1\n")
-    with pytest.raises(InputError, match=f"{PLACE}: found no judgement for any query"):
+    with pytest.raises(InputError, match=f"{PLACE}: found no judgements for any query"):
         prepared(str(tmp_path / "other.qrels"), folder, pl.DataFrame())
 
 
@@ -164,8 +164,8 @@ def test_fields_of_the_catalogue() -> None:
 
 
 CHECKED: dict[tuple[str, object], str] = {
-    ("StRecall", None): "found 'StRecall', a subtopic measure, but dataset small has no subtopics; expected key "
-    "'datasets.small.subtopics', or other measures",
+    ("StRecall", None): "found 'StRecall', a subtopic measure, although dataset small has no subtopics; expected key "
+    "'datasets.small.subtopics' or other measures",
     ("StRecall", False): "has no subtopics",
     ("StRecall", "gone.jsonl"): "datasets.small.subtopics': found no file",
     ("nDCG", 3): "datasets.small.subtopics': found 3; expected true or false or a text",

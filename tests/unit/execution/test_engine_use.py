@@ -75,7 +75,7 @@ def test_a_count_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
 
 def test_a_damaged_count_is_named(tmp_path: Path) -> None:
     (tmp_path / "shard0.1.used.json").write_text(json.dumps({"gpu_hours": 1}))
-    with pytest.raises(InputError, match=r"shard0\.1\.used\.json: found a damaged record of a job's usage"):
+    with pytest.raises(InputError, match=r"shard0\.1\.used\.json: found a damaged usage record"):
         used_by_rule(tmp_path)
 
 

@@ -151,14 +151,14 @@ def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
         ({"qid": "1", "answer": "a", "docnos": [""]}, ["line 2", "docno ''"]),
         ({"qid": "1", "answer": "a", "docnos": "[" * 100_000}, ["line 2", "docnos '[[[", "a list of passage ids"]),
         ({"qid": "1", "answer": "a", "k": "\u0663"}, ["line 2", "k '\u0663'", "a whole number"]),
-        ({"topic_id": "1", "answer": "a"}, ["line 2", "not a list of sentences"]),
-        ({"topic_id": "1", "answer": [{"text": 1}]}, ["line 2", "not a list of sentences"]),
+        ({"topic_id": "1", "answer": "a"}, ["line 2", "an answer that isn't a list of sentences"]),
+        ({"topic_id": "1", "answer": [{"text": 1}]}, ["line 2", "an answer that isn't a list of sentences"]),
         ({"run_id": "a", "answer": [{"text": "b"}]}, ["line 2", "topic_id None", "narrative_id in metadata"]),
         (
             {"topic_id": "1", "references": ["d1"], "answer": [{"text": "a", "citations": [1]}]},
-            ["line 2", "citation 1", "(references: 1)"],
+            ["line 2", "citation 1", "references (1 listed)"],
         ),
-        ({"topic_id": "1", "answer": [{"text": "a", "citations": 5}]}, ["line 2", "citations 5", "references' ids"]),
+        ({"topic_id": "1", "answer": [{"text": "a", "citations": 5}]}, ["line 2", "citations 5", "ids or positions"]),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, record: Any, parts: list[str]) -> None:
@@ -177,7 +177,7 @@ def test_a_column_that_is_there_twice(tmp_path: Path, name: str) -> None:
     for ending, separator in (("csv", ","), ("tsv", "\t")):
         path = tmp_path / f"answers.{ending}"
         path.write_text(f"qid,answer,docnos,{name}\n1,a,d1,x\n".replace(",", separator))
-        message = rf"answers.{ending}, line 1: found duplicate column '{name}'; expected each column"
+        message = rf"answers.{ending}, line 1: found duplicate column '{name}'; expected unique"
         with pytest.raises(InputError, match=message):
             rows_of(path)
 
@@ -221,6 +221,6 @@ def test_names_of_files_say_what_their_answers_are_of(tmp_path: Path) -> None:
     assert [file.path for file in answer_files(f"[mine]/{{dataset}}/{names[0]}.jsonl", "small", tmp_path)] == [
         Path(f"[mine]/small/{names[0]}.jsonl")
     ]
-    for pattern, message in (("{set}.csv", "{set} in"), ("{k}{k}.csv", "{k} twice"), ("a.txt", "ends in")):
+    for pattern, message in (("{set}.csv", "{set} in"), ("{k}{k}.csv", "{k} twice"), ("a.txt", "ending in")):
         with pytest.raises(InputError, match=message):
             check_pattern("config key 'generators.a.path'", pattern)

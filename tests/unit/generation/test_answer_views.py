@@ -78,13 +78,13 @@ def test_same_bytes_however_the_store_was_filled(views: Views, tmp_path: Path) -
 
 def test_lacking_answers_stop_before_anything_is_written(views: Views) -> None:
     views.store.append([row for row in views.rows if (row["prompt_id"], row["seed"]) != ("pz", 2)], {})
-    with pytest.raises(InputError, match=r"no answer for 1 of 6 keys; .*generate_answers"):
+    with pytest.raises(InputError, match=r"no answers for 1 of 6 keys; .*generate_answers"):
         views.write()
     assert not (views.folder / "out").exists()
 
 
 def test_empty_store(views: Views) -> None:
-    with pytest.raises(InputError, match="no answer for 6 of 6 keys"):
+    with pytest.raises(InputError, match="no answers for 6 of 6 keys"):
         views.write()
 
 

@@ -25,8 +25,8 @@ def read(tmp_path: Path, record: dict[str, Any], **said: Any) -> pl.DataFrame:
     ("record", "said", "message"),
     [
         ({"qid": "q1", "answer": "a", "qanswer": "b"}, {}, "different texts in answer and qanswer"),
-        ({"qid": "q1", "answer": "a", "k": 2}, {"k": 1}, "k 2, but the file's name says 1"),
-        ({"qid": "q1", "answer": "a", "seed": "3"}, {"seed": 1}, "seed 3, but the file's name says 1"),
+        ({"qid": "q1", "answer": "a", "k": 2}, {"k": 1}, "k 2, but 1 in the file's name"),
+        ({"qid": "q1", "answer": "a", "seed": "3"}, {"seed": 1}, "seed 3, but 1 in the file's name"),
         ({"qid": "q1", "answer": "a", "retriever": "dl"}, {"retriever": "bm25"}, "retriever 'dl', but"),
         ({"qid": "q1", "topic_id": "q2", "answer": [{"text": "a"}]}, {}, "topic_id 'q2' and qid 'q1'"),
         ({"topic_id": "q2", "metadata": {"narrative_id": "q3"}, "answer": []}, {}, "metadata.narrative_id 'q3'"),

@@ -136,7 +136,7 @@ def test_a_key_that_cannot_be_sent(server: FakeServer, monkeypatch: pytest.Monke
     ],
 )  # fmt: skip
 def test_addresses_that_are_none(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
-    with pytest.raises(InputError, match=r"^x: found .*; expected http:// or https:// with a host"):
+    with pytest.raises(InputError, match=r"^x: found .*; expected an http:// or https:// address with a host"):
         check_url("x", address)
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     with pytest.raises(InputError, match="environment variable OPENAI_BASE_URL: found "):

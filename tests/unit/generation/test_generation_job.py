@@ -266,8 +266,8 @@ def test_a_prompt_over_the_window_stops_no_other_retriever(small: Job, caplog: p
     assert (receipt["asked"], receipt["made"], len(receipt["over_window"])) == (16, 8, 4)
     assert receipt["over_window"].keys() == set(asked.filter(retriever="dense")["prompt_id"])
     place, found, expected = next(iter(receipt["over_window"].values()))
-    assert place.endswith("with 2 passage(s)") and found.endswith(" tokens") and "over_window: truncate" in expected
-    assert "left out 4 prompts for dense: " in caplog.text
+    assert place.endswith("with 2 passages") and found.endswith(" tokens") and "over_window: truncate" in expected
+    assert "prompts left out for dense: 4; " in caplog.text
     assert keys_of(small.store().held(asked)) == keys_of(asked.filter(retriever="bm25"))
     again = small.run(FakeEngine(), asked, max_model_len=45)
     assert (again["cached"], again["made"], again["over_window"]) == (8, 0, receipt["over_window"])

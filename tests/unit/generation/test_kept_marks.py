@@ -163,7 +163,5 @@ def test_marks_of_a_local_tokenizer_by_themselves(generator: dict[str, Any], tmp
     other = thought_tokens({**auto, "thinking": ["what", "is"]})
     assert other and other.hidden is None
     plain = build_chat_model(tmp_path / "plain")
-    with pytest.raises(
-        InputError, match="auto, although the tokenizer has no thought marks; expected the marks themselves"
-    ):
+    with pytest.raises(InputError, match="auto, although the tokenizer has no thought marks; expected explicit marks"):
         thought_marks({**auto, "model": str(plain)})

@@ -93,7 +93,7 @@ def test_too_long_and_lacking(generator: dict[str, Any], tmp_path: Path) -> None
     store = LikelihoodStore(tmp_path, "f")
     with pytest.raises(InputError, match="found 40 tokens; expected fewer than the window's 40"):
         fill_likelihoods(asked, store, definition, lambda wanted, window: pytest.fail("started"))
-    with pytest.raises(InputError, match="no likelihood for 6 of 6 continuations"):
+    with pytest.raises(InputError, match="no likelihoods for 6 of 6 continuations"):
         look_up(asked, store)
 
 

@@ -46,8 +46,8 @@ def test_a_line_names_its_passage(collection: LocalCollection, tmp_path: Path) -
     [
         ({"qid": "q1", "answer": "a"}, 'found no docno; expected {"qid": ..., "docno": ..., "answer": ...}'),
         ({"qid": "q1", "docnos": ["d1", "d2"], "answer": "a"}, "found 2 passages; expected"),
-        ({"qid": "q1", "docno": "d77", "answer": "a"}, "found docno 'd77'; expected a passage of the dataset"),
-        ({"qid": "q9", "docno": "d1", "answer": "a"}, "found qid 'q9'; expected a query of the dataset"),
+        ({"qid": "q1", "docno": "d77", "answer": "a"}, "found docno 'd77'; expected docnos in the dataset"),
+        ({"qid": "q9", "docno": "d1", "answer": "a"}, "found qid 'q9'; expected the qid of a query in the dataset"),
         ({"qid": "q1", "docno": "d1", "answer": "other"}, "found a second answer to query q1 with passage d1, seed 5"),
     ],
 )
@@ -73,7 +73,5 @@ def test_what_a_study_takes(collection: LocalCollection, tmp_path: Path) -> None
     thoughts = checked_passages([(str(thinking), {"thinking": ["[THINK]", "[/THINK]"]})], [5], collection)
     answers, _ = read_single_answers(thoughts, ["q1"], ranked, [5], "the files")
     assert answers.select("answer", "finish_reason").rows() == [(None, "thinking"), (None, "missing")]
-    with pytest.raises(
-        InputError, match=r"the files: found none of the 2 answers to ranked passages.*'q1', docno 'd2'"
-    ):
+    with pytest.raises(InputError, match=r"the files: found none of the answers to ranked passages.*'q1', docno 'd2'"):
         read_single_answers(rows, ["q1"], ranked.with_columns(docno=pl.lit("d8")).unique(), [5, 6], "the files")

@@ -217,7 +217,7 @@ def test_over_window_is_an_error(prompts: Prompts, generator: dict[str, Any]) ->
     message = str(error.value)
     parts = [
         "qid 'q3'",
-        "5 passage(s)",
+        "5 passages",
         f"found {tokens} tokens",
         f"at most {tokens - 1} (window {tokens + 15}",
         "truncate",

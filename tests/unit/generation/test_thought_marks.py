@@ -105,7 +105,7 @@ def test_a_thought_that_the_chat_template_ends(
     (model / "chat_template.jinja").write_text(CHAT_TEMPLATE + end, encoding="utf-8")
     said = refusal(generator, model, chat=True, thinking="auto")
     assert f"chat template of model {str(model)!r}: found a template that ends the thought itself ('" in said
-    assert "expected chat_template_kwargs that leave it open" in said
+    assert "expected chat_template_kwargs that leave the thought open" in said
     [request] = made(generator, model, chat=True, thinking="auto", chat_template_kwargs={switch: True})
     assert request.begun == opened
     [request] = made(generator, model, chat=True, thinking="none")
@@ -116,16 +116,16 @@ def test_what_the_lines_say(generator: dict[str, Any], model: Path, tmp_path: Pa
     add_tokens(model, {"<think>": False, "[THINK]": True})
     both = '["<think>", "</think>"] or ["[THINK]", "[/THINK]"], or none if the answers contain no thoughts'
     assert start_refusal(generator, tmp_path) == (
-        f"key 'generators.lm.thinking': found nothing, while the tokenizer in {tmp_path / 'model'} has the "
+        f"key 'generators.lm.thinking': found no value, although the tokenizer in {tmp_path / 'model'} has the "
         f"thought mark '<think>'; expected {both}"
     )
     assert start_refusal(generator, tmp_path, thinking={"marks": "auto"}) == (
         'key \'generators.lm.thinking\': found auto, although the tokenizer has ["<think>", "</think>"] and '
-        '["[THINK]", "[/THINK]"]; expected the marks themselves, or none'
+        '["[THINK]", "[/THINK]"]; expected explicit marks, or none'
     )
-    assert refusal(generator, model, thinking={"marks": "auto"}).endswith("; expected the marks themselves, or none")
+    assert refusal(generator, model, thinking={"marks": "auto"}).endswith("; expected explicit marks, or none")
     assert refusal(generator, model) == (
-        f"generator of model {str(model)!r}: found no key thinking, while its tokenizer has the thought "
+        f"generator of model {str(model)!r}: found no key thinking, although the tokenizer has the thought "
         f"mark '<think>'; expected thinking: {both}"
     )
 
@@ -253,7 +253,7 @@ def test_keys_of_thinking_without_effect(generator: dict[str, Any], model: Path,
     assert "thinking.budget': found a key that has no" in (start_refusal(generator, tmp_path, thinking=off) or "")
     served = {**generator, "engine": "openai", "base_url": "https://host/v1", "chat": True, "thinking": {"budget": 9}}
     assert "auto without a tokenizer" in (start_refusal(served, tmp_path) or "")
-    with pytest.raises(InputError, match=r"thinking\.budget': found 9; expected key tokenizer too: a chat endpoint"):
+    with pytest.raises(InputError, match=r"thinking\.budget': found 9; expected key tokenizer as well, because a chat"):
         GENERATOR_KINDS.of(served).check_given("key 'generators.lm", {"chat": True})
 
 

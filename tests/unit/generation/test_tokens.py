@@ -98,7 +98,7 @@ def test_private_use_characters_of_a_passage_stay(chat_model: Path) -> None:
 def test_a_refusing_template_is_told(tmp_path: Path) -> None:
     template = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system part') }}{% endif %}x"
     made = tokenizer(build_chat_model(tmp_path / "model", template), chat=True)
-    with pytest.raises(InputError, match="found an error from the template: no system part; expected parts that it"):
+    with pytest.raises(InputError, match="found an error from the template: no system part; expected parts that the"):
         made("hello", "be brief")
 
 
@@ -118,8 +118,8 @@ def test_a_template_that_reads_the_clock_needs_a_date(tmp_path: Path, template: 
         tokenizer(model, chat=True)("hello")
     assert str(error.value) == (
         f"chat template of model {str(model)!r}: found a template that reads the clock (strftime_now('%d %b %Y')), so "
-        "prompts would change from day to day; expected date: YYYY-MM-DD in the generator's entry, the date "
-        "to use in prompts"
+        "prompts would change from day to day; expected key date in the generator's entry (date: YYYY-MM-DD), which "
+        "fixes the date in prompts"
     )
     dated = tokenizer(model, chat=True, date="2026-01-31")
     for text in ("hello", LITERAL):
@@ -166,7 +166,7 @@ def test_a_template_that_leaves_a_part_out(tmp_path: Path, template: str, system
         made("hello", system)
     assert str(error.value).endswith(
         f"found a template that omits the {part} part, so that different prompts would become identical; expected a "
-        "template that includes it"
+        "template that includes this part"
     )
     if part == "system":
         assert made("hello"), "there is nothing to leave out"

@@ -93,7 +93,7 @@ def test_what_can_not_be_processed(first_words: dict[str, Any], tmp_path: Path) 
     (tmp_path / "answers.jsonl").write_text('{"qid": "q1", "answer": "a"}\n')
     first_words["generators"]["elsewhere"] = {"engine": "file", "path": "answers.jsonl"}
     first_words["grid"]["generators"] = ["elsewhere"]
-    check_error(first_words, tmp_path, ["'retrievers.short'", "imported answers", "whose passages were shown"])
+    check_error(first_words, tmp_path, ["'retrievers.short'", "answers are imported", "whose passages were shown"])
 
 
 def test_reference(first_words: dict[str, Any], reference: str) -> None:

@@ -108,7 +108,7 @@ def test_run(longest: dict[str, Any], tmp_path: Path) -> None:
     assert build_run(collection, collection.queries(), collection.qrels(), {**definition, "depth": 2}).equals(
         found.filter(pl.col("rank") <= 2)
     )
-    with pytest.raises(InputError, match="retriever of kind longest: found no result for any query"):
+    with pytest.raises(InputError, match="retriever of kind longest: found no results for any query"):
         build_run(collection, collection.queries(), collection.qrels(), {**definition, "words": 99})
 
 

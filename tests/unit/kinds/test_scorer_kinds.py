@@ -74,7 +74,7 @@ def test_definition_and_checks(letters: dict[str, Any], tmp_path: Path) -> None:
         ({"most": 100}, ["'scorers.abc.most'", "found 100", "fewer letters"]),
         ({"kind": "leters"}, ["'scorers.abc.kind'", "letters, llm_judge, nuggets, panel", "did you mean 'letters'?"]),
         ({"references": "gold"}, ["'datasets.small.path'", "no answers.jsonl", "which scorer abc needs"]),
-        ({"aggregate": "centroid"}, ["'scorers.abc.aggregate'", "'centroid'", "max, mean"]),
+        ({"aggregate": "centroid"}, ["'scorers.abc.aggregate'", "'centroid'", "max or mean"]),
     ]
     for keys, parts in wrong:
         letters["scorers"]["abc"] = {"kind": "letters", **keys}

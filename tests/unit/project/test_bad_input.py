@@ -47,7 +47,7 @@ def read(folder: Path, name: str) -> object:
         ("queries.tsv", b"q 1\tone\n", ["line 1", "qid 'q 1'", "without whitespace"]),
         ("queries.tsv", b"q1\tcaf\xe9\n", ["line 1", "byte 0xe9", "UTF-8"]),
         ("queries.tsv", b"q1\tone\nq2\t\xff\xfe\n", ["line 2", "byte 0xff", "UTF-8"]),
-        ("queries.tsv", b"qid\tquery\nq1\tone\n", ["line 1", "an apparent header ('qid' has no judgement)"]),
+        ("queries.tsv", b"qid\tquery\nq1\tone\n", ["line 1", "an apparent header ('qid' has no judgements)"]),
         ("queries.tsv", b"\xef\xbb\xbf\nQID\ttext\nq1\tone\n", ["line 2", "an apparent header ('QID' has no"]),
         ("queries.tsv", b"q1\tone\rq2\ttwo\r", ["line 1", "a carriage return in the line", "LF or CRLF"]),
         ("queries.tsv", b"q1\tone\tmore\n", ["line 1", "3 columns", "2: qid<TAB>text"]),
@@ -61,8 +61,8 @@ def read(folder: Path, name: str) -> object:
             ("queries.tsv", b"q1\tone\nq2\ta " + character.encode() + b"b\n", ["line 2", f"U+{code} at character 3"])
             for code, character in zip(("0000", "001B", "000B", "007F", "0085"), "\0\x1b\v\x7f\x85", strict=True)
         ),
-        ("queries.tsv", b"\n\n", ["no query"]),
-        ("queries.tsv", b"", ["no query"]),
+        ("queries.tsv", b"\n\n", ["no queries"]),
+        ("queries.tsv", b"", ["no queries"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "x"}\n{"doc_id": "b", "text": "y"\n', ["line 2", "invalid JSON"]),
         ("passages.jsonl", b'["a", "x"]\n', ["line 1", "a list", "a JSON object"]),
         ("passages.jsonl", b'{"id": "a", "text": "x"}\n', ["line 1", "'doc_id'"]),
@@ -75,7 +75,7 @@ def read(folder: Path, name: str) -> object:
             b'{"doc_id": "a", "text": "x"}\n{"doc_id": "a", "text": "y"}\n',
             ["line 2", "duplicate doc_id 'a'"],
         ),
-        ("passages.jsonl", b'{"doc_id": "a", "text": " \\n"}\n', ["found no passage with text"]),
+        ("passages.jsonl", b'{"doc_id": "a", "text": " \\n"}\n', ["found no passages with text"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "cut \\ud83d"}\n', ["line 1", "surrogate"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "\xe9"}\n', ["line 1", "byte 0xe9", "UTF-8"]),
         *(
@@ -92,7 +92,7 @@ def read(folder: Path, name: str) -> object:
             ["line 1", "U+0000 at character 2", "text without NUL"],
         ),
         *(
-            ("passages.jsonl", b'{"doc_id": "a", "text": "' + text + b'"}\n', ["found no passage with text"])
+            ("passages.jsonl", b'{"doc_id": "a", "text": "' + text + b'"}\n', ["found no passages with text"])
             for text in (rb"\u200b\u200b", rb"\u3164 \u115f", rb"\ufe0f\u00ad\n", rb"\u0007", rb"\u2800")
         ),
         ("passages.jsonl", b'{"doc_id": "a", "text": "x", "doc_id": "b"}\n', ["line 1", "duplicate key 'doc_id'"]),
@@ -107,7 +107,7 @@ def read(folder: Path, name: str) -> object:
         ("qrels.txt", b"q1\x00 0 a 1\n", ["line 1", "qid", "character 3 is U+0000"]),
         ("qrels.txt", b"q1 0 a\xc2\xa01\n", ["line 1", "3 columns"]),
         ("qrels.txt", b"q1\xc2\xa0x 0 a 1\n", ["line 1", "a qid without whitespace"]),
-        ("qrels.txt", b"q1 0 a 1\nq1 0 b 2\nq1 1 a 2\n", ["line 3", "'q1'", "'a'", "on line 1)", "each pair once"]),
+        ("qrels.txt", b"q1 0 a 1\nq1 0 b 2\nq1 1 a 2\n", ["line 3", "'q1'", "'a'", "on line 1)", "one judgement per"]),
         ("qrels.txt", b"\n", ["no judgement"]),
         ("answers.jsonl", b'{"qid": "q1", "answers": "tea"}\n', ["line 1", '"answers": "tea"']),
         ("answers.jsonl", b'{"qid": "q1", "answers": ["tea", 1]}\n', ["line 1"]),
@@ -164,13 +164,13 @@ def test_gzip_cut_short_or_garbled(write_dataset: Callable[..., Path]) -> None:
 def test_no_judgement_for_any_query(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset(qrels=[("other", "d1", 3)])
     message = message_of(lambda: prepared(LocalCollection(folder)))
-    assert message.startswith("qrels of dataset small: found no judgement for any query")
+    assert message.startswith("qrels of dataset small: found no judgements for any query")
 
 
 def test_no_reference_at_a_grade(write_dataset: Callable[..., Path]) -> None:
     folder = write_dataset(qrels=[("q1", "d1", 2), ("q2", "d2", 1)])
     message = message_of(lambda: prepared(LocalCollection(folder)))
-    assert "no passage with a text and a label ≥ 3" in message and "grade 'strict'" in message
+    assert "no passage with text and a label ≥ 3" in message and "grade 'strict'" in message
 
 
 def test_no_reference_with_a_text(write_dataset: Callable[..., Path]) -> None:

@@ -178,7 +178,7 @@ def test_a_function_of_ones_own_builds_prompts(tmp_path: Path, monkeypatch: pyte
 def test_wrong_builders_are_told(tmp_path: Path) -> None:
     for function, more, message in (
         ("bild", "", "template.yaml, key 'builder': found no function 'bild'"),
-        ("build", "kshot: x\n", "template.yaml: found keys 'kshot' and 'builder'; expected only one of the two"),
+        ("build", "kshot: x\n", "template.yaml: found keys 'kshot' and 'builder'; expected only one of these keys"),
         ("build", "ksot: x\n", "unknown key 'ksot'"),
     ):
         with pytest.raises(InputError, match=message):

@@ -115,7 +115,7 @@ def test_many_without_text_in_a_row() -> None:
 
 
 def test_error_where_nothing_is_left() -> None:
-    with pytest.raises(InputError, match="run of x: found no retrieved passage with a text"):
+    with pytest.raises(InputError, match="run of x: found no retrieved passage with text"):
         build(run_of(q1=["x", "y"]), "", depth=5, ks=[1])
 
 

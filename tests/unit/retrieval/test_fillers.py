@@ -127,7 +127,7 @@ def test_passages_that_the_collection_lacks_fill(name: str, rankings: Rankings, 
 
 def test_passages_for_queries_of_another_dataset_are_refused(rankings: Rankings, corpus: LocalCollection) -> None:
     file = write_passages(corpus.path / "mine.jsonl", [{"doc_id": "p0", "text": "poison", "qid": "Q1"}])
-    with pytest.raises(InputError, match=r"mine\.jsonl: found no qid of the dataset \(the first qid is 'Q1'\)"):
+    with pytest.raises(InputError, match=r"mine\.jsonl: found none of the dataset's qids \(first qid: 'Q1'\)"):
         rankings({**GRADED, "filler": "file", "passages": str(file)}, passages=file)
 
 
@@ -148,7 +148,7 @@ def test_a_run_may_list_passages_that_the_collection_lacks(corpus: LocalCollecti
         ([{"doc_id": "p", "text": "x"}, {"doc_id": "p", "text": "y"}], r"line 2: found duplicate doc_id 'p' \("),
         ([{"doc_id": "p", "text": "x", "qid": ["q0"]}], r"line 1: found qid \['q0'\]"),
         ([{"docno": "p", "text": "x"}], "line 1: found no text value for key 'doc_id'"),
-        ([{"doc_id": "p", "text": " "}], "mine.jsonl: found no passage with text"),
+        ([{"doc_id": "p", "text": " "}], "mine.jsonl: found no passages with text"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_line(

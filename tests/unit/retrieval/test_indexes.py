@@ -197,7 +197,7 @@ def test_an_index_made_before_hashes_serves_and_is_named(built: Built, caplog: p
     known = (built.path / "hashes.json").read_bytes()
     (built.path / "hashes.json").unlink()
     assert built.opened() == built.path
-    assert f"{built.path}: no hashes" in caplog.text
+    assert f"{built.path}: an older version stored no hashes" in caplog.text
     assert (built.path / "hashes.json").read_bytes() == known
 
 

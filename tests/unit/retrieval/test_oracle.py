@@ -115,7 +115,7 @@ def test_error_where_no_query_has_any(write_dataset: Any) -> None:
     from ragrelay.collection.local import LocalCollection
 
     collection = LocalCollection(write_dataset())
-    with pytest.raises(InputError, match=r"oracle \(min_label 9\): found no result for any query; expected judgements"):
+    with pytest.raises(InputError, match=r"oracle \(min_label 9\): found no results for any query; expected judgement"):
         build_run(collection, collection.queries(), collection.qrels(), {"kind": "oracle", "seed": 0, "min_label": 9})
 
 

@@ -240,7 +240,7 @@ def test_dense_refuses_words_that_its_model_does_not_know(write_dataset: Callabl
 
 @pytest.mark.parametrize("name", ["pisa", "bm25s"])
 def test_no_result_for_any_query(engine: Engine, name: str) -> None:
-    with pytest.raises(InputError, match="no result for any query"):
+    with pytest.raises(InputError, match="no results for any query"):
         engine.run({**BM25, "engine": name}, {"q": "xyzzy"})
 
 
@@ -272,7 +272,7 @@ def test_run_brought_along(engine: Engine, tmp_path: Path) -> None:
     found = build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
     assert found.rows() == [("q2", "gone", 1, 5.0), ("q1", "d5", 1, 1.0), ("q1", "d3", 2, 1.0)]
     path.write_text("q9 Q0 d1 1 1.0 t\n")
-    with pytest.raises(InputError, match=r"mine\.run: found no result for any query"):
+    with pytest.raises(InputError, match=r"mine\.run: found no results for any query"):
         build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
 
 

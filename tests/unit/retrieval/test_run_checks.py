@@ -43,7 +43,7 @@ def test_a_run_is_checked_again_when_its_key_changes(write_dataset: Callable[...
     run.write_text("q1 Q0 d1 1 1 x\nq1 Q0 d2 2 2 x\n")
     check_joined([of_retriever(run, ranked_by="distances")], ["nDCG"], dataset, tmp_path)
     with pytest.raises(
-        InputError, match=r"rise with the rank for 1 of 1 queries; expected config key 'retrievers\.mine"
+        InputError, match=r"rise with the rank in most queries \(1 of 1\); expected config key 'retrievers\.mine"
     ):
         check_joined([of_retriever(run)], ["nDCG"], dataset, tmp_path)
 
@@ -72,5 +72,5 @@ def test_a_run_that_fails_is_checked_again(write_dataset: Callable[..., Path], t
     run, dataset = tmp_path / "mine.run", {"source": "local", "path": str(write_dataset()), "references": {}}
     run.write_text("stranger Q0 d1 1 2.5 x\n")
     for _ in range(2):
-        with pytest.raises(InputError, match=r"mine\.run: found no result for any query"):
+        with pytest.raises(InputError, match=r"mine\.run: found no results for any query"):
             check_joined([of_retriever(run)], ["nDCG"], dataset, tmp_path)

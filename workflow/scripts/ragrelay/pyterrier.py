@@ -281,7 +281,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         self._threads, self._definition = threads, self._of.config["scorers"][self._of.section["scorer"]]
         kind = SCORER_KINDS.of(self._definition)
         if not isinstance(kind, MeasuredScorer):
-            raise InputError(f"scorer {self._of.section['scorer']}", "one that asks a judge", "one that asks none")
+            raise InputError(f"scorer {self._of.section['scorer']}", "a scorer with a judge", "one without a judge")
         declared = self._of.config["datasets"][self._of.section["dataset"]]["references"]
         self._grades = kind.sets(dict(sorted(declared.items(), key=lambda item: (item[1], item[0]))))
         self._gold = kind.references == "gold"

@@ -102,7 +102,7 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
     twice = means.filter(pl.col("rows") > pl.col("distinct"))
     if twice.height:
         first = ", ".join(f"{key} {value}" for key, value in twice.select(KEYS).row(0, named=True).items())
-        raise InputError(path, f"two scores with equal keys ({first})", "one row per query, cell, seed and references")
+        raise InputError(path, f"duplicate scores ({first})", "one row per query, cell, seed and references")
     return means.select(*KEYS, "p", "best_in_context", "n_references", "n_near_copies", "n_seeds")
 
 

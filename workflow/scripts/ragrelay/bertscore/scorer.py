@@ -66,9 +66,9 @@ class BERTScorer:
         use_fast_tokenizer: bool = False,
     ) -> None:
         if model_type is None and lang is None:
-            raise InputError("model_type", "neither model_type nor lang", "one of the two")
+            raise InputError("model_type", "neither model_type nor lang", "one of these arguments")
         if rescale_with_baseline and lang is None:
-            raise InputError("lang", "none", "the texts' language, because rescale_with_baseline is set")
+            raise InputError("lang", "no value", "the texts' language, because rescale_with_baseline is set")
         self.lang, self.idf, self.rescale_with_baseline = lang, idf, rescale_with_baseline
         self.batch_size, self.nthreads, self.all_layers = batch_size, nthreads, all_layers
         self.use_fast_tokenizer = use_fast_tokenizer

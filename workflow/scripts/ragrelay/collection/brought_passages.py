@@ -52,7 +52,9 @@ def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> C
             raise InputError(passage.path, f"docno {passage.docno!r}, which is also in the collection", expected)
         if texts.setdefault(passage.docno, passage.text) != passage.text:
             raise InputError(
-                passage.path, f"docno {passage.docno!r} with a different text in another file", "the same text in all"
+                passage.path,
+                f"docno {passage.docno!r} with a different text in another file",
+                "the same text",
             )
     return _WithBrought(collection, texts)
 

@@ -83,7 +83,7 @@ class IrDatasetsCollection(Collection):
         import ir_datasets
 
         if not is_catalogued(dataset_id):
-            raise InputError("ir_datasets", f"no dataset {dataset_id!r}", "an id in its catalogue")
+            raise InputError("ir_datasets", f"no dataset {dataset_id!r}", "an id in the ir_datasets catalogue")
         self.dataset_id, self.answers = dataset_id, answers
         self.dataset: Any = ir_datasets.load(dataset_id)
         for part in ("docs", "queries", "qrels"):
@@ -98,7 +98,7 @@ class IrDatasetsCollection(Collection):
             check_id(f"ir_datasets {self.dataset_id}, queries", "qid", qid)
             if not is_seen(text):
                 found = f"no text for qid {qid!r}"
-                raise InputError(f"ir_datasets {self.dataset_id}, queries", found, "a query's text")
+                raise InputError(f"ir_datasets {self.dataset_id}, queries", found, "a text for each query")
             # Some datasets join several fields into a multi-line text.
             check_query(f"ir_datasets {self.dataset_id}, query {qid}", text, NO_BLANK)
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")

@@ -31,7 +31,7 @@ def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
         check_id(f"{path}, line {number}", "qid", qid)
         if qid in seen:
             raise InputError(
-                f"{path}, line {number}", f"duplicate qid {qid!r} (first on line {seen[qid]})", "each qid once"
+                f"{path}, line {number}", f"duplicate qid {qid!r} (first on line {seen[qid]})", "unique qids"
             )
         names[qid], seen[qid] = cluster.strip(), number
     missing = [qid for qid in qids if qid not in names]

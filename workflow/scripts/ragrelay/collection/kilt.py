@@ -42,7 +42,7 @@ def read_task(path: Path) -> TaskRecords:
         place, record = f"{path}, line {number}", json_record(path, number, line)
         qid, query, outputs = record.get("id"), record.get("input"), record.get("output")
         if not isinstance(qid, str) or qid in task.queries:
-            raise InputError(place, f"id {qid!r}", "a string that no other record has as its id")
+            raise InputError(place, f"id {qid!r}", "a unique string")
         if not isinstance(query, str) or not query.split():
             raise InputError(place, "no input", "a query; for TriviaQA, KILT's get_triviaqa_input.py adds the queries")
         if not isinstance(outputs, list) or not all(isinstance(item, dict) for item in outputs):
@@ -142,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _named(task: str) -> tuple[str, Path]:
     name, sign, path = task.partition("=")
     if not (name and sign and path):
-        raise InputError(f"task {task!r}", "no name and file", "both, for example nq=nq-dev-kilt.jsonl")
+        raise InputError(f"task {task!r}", "neither name nor file", "both, for example nq=nq-dev-kilt.jsonl")
     return name, Path(path)
 
 

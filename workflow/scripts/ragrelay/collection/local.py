@@ -47,12 +47,12 @@ class LocalCollection(Collection):
                 raise InputError(f"{path}, line {number}", "no tab", "qid<TAB>text")
             if not rows and qid.lower() in QID_HEADERS and qid not in set(self.qrels()["qid"]):
                 raise InputError(
-                    f"{path}, line {number}", f"an apparent header ({qid!r} has no judgement)", "only queries"
+                    f"{path}, line {number}", f"an apparent header ({qid!r} has no judgements)", "only queries"
                 )
             _check_id(path, number, "qid", qid, seen)
             rows.append((qid, _query(f"{path}, line {number}", qid, text)))
         if not rows:
-            raise InputError(path, "no query", "at least one line qid<TAB>text")
+            raise InputError(path, "no queries", "at least one line of the form qid<TAB>text")
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
         answers = self.path / "answers.jsonl"
         return with_gold(frame, answers) if answers.is_file() else frame
@@ -115,9 +115,9 @@ def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, obj
         check_text(f"{path}, line {number}", text)
         yield number, docno, text, record
     if len(seen) == len(empty):
-        raise InputError(path, "no passage with text" if empty else "no passage", "at least one passage with text")
+        raise InputError(path, "no passages with text" if empty else "no passages", "at least one passage with text")
     if empty:
-        log.warning("%s: left out %d passage(s) without text; the first is %r", path, len(empty), empty[0])
+        log.warning("%s: left out passages without text: %d; the first is %r", path, len(empty), empty[0])
 
 
 def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
@@ -162,7 +162,7 @@ def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, in
         check_id(f"{path}, line {number}", name, value)
     if value in seen:
         raise InputError(
-            f"{path}, line {number}", f"duplicate {name} {value!r} (first on line {seen[value]})", f"each {name} once"
+            f"{path}, line {number}", f"duplicate {name} {value!r} (first on line {seen[value]})", f"unique {name}s"
         )
     seen[value] = number
 
@@ -182,10 +182,10 @@ def read_qrels(path: Path) -> pl.DataFrame:
             raise InputError(
                 f"{path}, line {number}",
                 f"duplicate judgement for qid {pair[0]!r} and docno {pair[1]!r} (first on line {seen[pair]})",
-                "each pair once",
+                "one judgement per qid and docno",
             )
         seen[pair] = number
         rows.append((*pair, int(fields[3])))
     if not rows:
-        raise InputError(path, "no judgement", "lines of qid, iteration, docno, label")
+        raise InputError(path, "no judgements", "lines with qid, iteration, docno, label")
     return pl.DataFrame(rows, schema=QRELS, orient="row")

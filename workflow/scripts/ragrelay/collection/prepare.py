@@ -22,7 +22,7 @@ def prepare_collection(
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
     if judged.is_empty():
-        raise InputError(f"qrels of {place}", "no judgement for any query", "qrels for at least one of the queries")
+        raise InputError(f"qrels of {place}", "no judgements for any query", "judgements for at least one query")
     known = qrels.filter(pl.col("qid").is_in(judged["qid"].implode()))
     docnos = known["docno"].unique()
     texts = collection.texts(docnos.to_list())
@@ -66,8 +66,8 @@ def prepare_references(
         if have == 0:
             raise InputError(
                 f"qrels of {place}",
-                f"no passage with a text and a label ≥ {label} for any query",
-                f"at least one reference at grade {grade!r}",
+                f"no passage with text and a label ≥ {label} for any query",
+                f"at least one reference for grade {grade!r}",
             )
         left_out.append(_count(f"queries without a {grade} reference", len(queries) - have))
     return references, left_out
@@ -81,7 +81,7 @@ def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
 def _count_without_gold(queries: pl.DataFrame, place: str) -> dict[str, object]:
     have = sum(any(text.strip() for text in gold or ()) for gold in queries["answers"].to_list())
     if not have:
-        raise InputError(f"gold answers of {place}", "none for any query", "qids that queries and gold answers share")
+        raise InputError(f"gold answers of {place}", "no answers for any query", "gold answers for the dataset's qids")
     return _count("queries without a gold answer", len(queries) - have)
 
 

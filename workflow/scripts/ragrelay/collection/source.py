@@ -66,7 +66,7 @@ class DatasetSource(Kind):
         """
         if self.clusters is not None and not (study.folder / self.clusters).is_file():
             found = f"no file {study.folder / self.clusters}"
-            raise InputError(f"{place}.clusters'", found, "a file with lines of qid<TAB>cluster")
+            raise InputError(f"{place}.clusters'", found, "a file with lines of the form qid<TAB>cluster")
 
     @classmethod
     def check_written(cls, given: Mapping[str, object]) -> None:

@@ -56,7 +56,7 @@ def label_passages(
     ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
     twice = ranking.filter(ranking.select("qid", "docno").is_duplicated())
     if twice.height:
-        raise InputError(f"run, qid {twice['qid'][0]!r}", f"duplicate docno {twice['docno'][0]!r}", "each passage once")
+        raise InputError(f"run, qid {twice['qid'][0]!r}", f"duplicate docno {twice['docno'][0]!r}", "unique docnos")
     _check_texts("qid", ranking["qid"], queries)
     _check_texts("docno", ranking["docno"], texts)
     rows = [(qid, queries[qid], texts[docno]) for qid, docno, _ in ranking.iter_rows()]

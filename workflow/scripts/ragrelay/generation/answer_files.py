@@ -99,8 +99,8 @@ def view_answers(
     stored = store.answers(keys, thinking)
     if len(stored) < len(keys):
         check_refused(keys.join(stored, on=KEY, how="anti")["prompt_id"], receipts)
-        lacking = f"no answer for {len(keys) - len(stored)} of {len(keys)} keys"
-        raise InputError(store.folder, lacking, "all of them; rerun with --forcerun generate_answers")
+        lacking = f"no answers for {len(keys) - len(stored)} of {len(keys)} keys"
+        raise InputError(store.folder, lacking, "all answers; rerun with --forcerun generate_answers")
     # Join and partition once for all files, so that each file costs little more than its writing.
     rows = asked.join(of_seeds, how="cross").join(stored, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("ordering", "k", "seed", as_dict=True)
@@ -128,7 +128,7 @@ def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
     errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
     if errors:
         place, found, expected = errors[0]
-        more = f" ({len(errors)} prompts like this)" if len(errors) > 1 else ""
+        more = f" (and {len(errors) - 1} more prompts like this)" if len(errors) > 1 else ""
         raise InputError(place, found + more, expected)
 
 

@@ -236,7 +236,7 @@ class EndpointEngine:
             if name != known:
                 self._other_models = True
                 found = f"a reply from model {name!r}, but earlier replies or cached answers from {known!r}"
-                expected = "the same model in all replies; to use another model, change key revision in the entry"
+                expected = "the same model in all replies; to use another model, change the generator's key revision"
                 raise InputError(place, found, expected)
             if prints := {*self.settings.get(SYSTEM, "").split(SEVERAL), fingerprint} - {""}:
                 self.settings[SYSTEM] = SEVERAL.join(sorted(prints))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.secret_values import WITHOUT
 from ragrelay.base.vocabulary.generator_entry import GeneratorEntry
 
 URL_VARIABLE = "OPENAI_BASE_URL"
@@ -23,8 +24,8 @@ def endpoint_addresses(definition: GeneratorEntry) -> list[str]:
         return [given] if isinstance(given, str) else list(given)
     place, addresses = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE, "").split()
     if not addresses:
-        expected = f"an endpoint's address for model {definition['model']!r}, or key base_url in the generator's entry"
-        raise InputError(place, "nothing", expected)
+        expected = f"an endpoint address for model {definition['model']!r}, or key base_url in the generator's entry"
+        raise InputError(place, "no value", expected)
     for address in addresses:
         check_url(place, address)
     return addresses
@@ -116,7 +117,7 @@ def endpoint_key(definition: GeneratorEntry) -> str | None:
         return None
     place, key = f"environment variable {variable}", os.environ.get(variable)
     if not key:
-        raise InputError(place, "nothing", "the endpoint's key, because api_key_env names this variable")
+        raise InputError(place, "no value", "the endpoint's key, because api_key_env names this variable")
     if not (key.isascii() and key.isprintable()) or key != key.strip():
         raise InputError(place, "a line break, space or other character that a key can't contain", "only the key")
     return key
@@ -127,15 +128,15 @@ def check_url(place: str, address: str) -> None:
 
     Messages and results show the address, so the address must not contain a secret.
     """
-    expected = "http:// or https:// with a host, such as https://host/v1"
+    expected = "an http:// or https:// address with a host, such as https://host/v1"
     try:
         parts = urlsplit(address)
         whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         parts, whole = urlsplit(""), False
     if "@" in address:
-        raise InputError(place, "an address with a user or password", "an address without it; use api_key_env instead")
+        raise InputError(place, "an address with a user name or password", WITHOUT)
     if parts.query or parts.fragment:
-        raise InputError(place, "an address with a query or fragment (? or #)", "one without")
+        raise InputError(place, "an address with a query or fragment (? or #)", "an address without either")
     if not whole or not address.isascii() or not address.isprintable() or " " in address:
         raise InputError(place, repr(address), expected)

@@ -85,7 +85,7 @@ def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
             told = json.loads(path.read_text(encoding="utf-8"))
             counts = {name: float(told[name]) for name in UNITS}
         except (*FAULTS, KeyError, TypeError):
-            raise InputError(path, "a damaged record of a job's usage", "an intact copy, or no such file") from None
+            raise InputError(path, "a damaged usage record", "an intact file; restore or delete it") from None
         of_rule = sums.setdefault(path.relative_to(logs).parts[0], dict.fromkeys(UNITS, 0.0))
         for name, count in counts.items():
             of_rule[name] += count

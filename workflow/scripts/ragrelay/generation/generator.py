@@ -403,22 +403,22 @@ def _check_prompting(place: str, definition: GeneratorEntry, template: Template)
             f"{place}.prompt'", "a template with system parts", "chat: true, or a template without system parts"
         )
     if definition["chat_template_kwargs"] and not definition["chat"]:
-        raise InputError(f"{place}.chat_template_kwargs'", "arguments for a chat template", "chat: true too")
+        raise InputError(f"{place}.chat_template_kwargs'", "arguments for a chat template", "chat: true as well")
     if "date" in definition:
         if not definition["chat"]:
-            raise InputError(f"{place}.date'", "a date for a chat template", "chat: true too")
+            raise InputError(f"{place}.date'", "a date for a chat template", "chat: true as well")
         try:
             datetime.date.fromisoformat(definition["date"])
         except ValueError:
             raise InputError(f"{place}.date'", repr(definition["date"]), "a valid date") from None
     if (definition["min_tokens"] or 0) > definition["max_tokens"]:
-        expected = f"at most max_tokens ({definition['max_tokens']})"
+        expected = f"at most {definition['max_tokens']} (max_tokens)"
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
 
 
 def check_scores(place: str, generator: GeneratorEntry) -> None:
     """Raise InputError unless the generator's engine can compute the log-probability of arbitrary texts."""
-    _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
+    _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which can score any token")
 
 
 def check_gives_words(place: str, generator: GeneratorEntry) -> None:

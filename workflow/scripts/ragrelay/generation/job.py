@@ -48,8 +48,8 @@ NO_MEMORY = re.compile(
     re.IGNORECASE,
 )
 """Matches vLLM's and torch's errors about too little memory. Names of keys and weights may contain "memory" too."""
-ACCEPTED = "a model and keys that the engine accepts; the job's log has the engine's own words"
-UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; the job's log has the engine's own words"
+ACCEPTED = "a model and keys that the engine accepts; see the engine's messages in the job's log"
+UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; see the engine's messages in the job's log"
 """The expected value in the message if an engine in a separate process fails; the error arrives without its cause."""
 
 Started = TypeVar("Started")
@@ -162,7 +162,7 @@ def _within_window(
     if not leaves_out and of_refused >= (retrievers - {ZEROSHOT} or retrievers):
         raise errors[refused["prompt_id"][0]]
     first = next(iter(errors.values()))
-    log.warning("left out %d prompts for %s: %s", len(errors), ", ".join(sorted(of_refused)), first)
+    log.warning("prompts left out for %s: %d; %s", ", ".join(sorted(of_refused)), len(errors), first)
     rest = missing.join(refused, on=KEY, how="anti", maintain_order="left")
     return rest, {prompt_id: tuple(map(str, error.parts)) for prompt_id, error in errors.items()}
 

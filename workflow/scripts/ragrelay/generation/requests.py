@@ -211,7 +211,7 @@ def tokenised(
             while len(ids) > room:
                 dropped, prompt = next(shorter, (0, ""))
                 if not dropped:
-                    place = f"prompt of qid {qid!r} with {len(docnos)} passage(s)"
+                    place = f"prompt for qid {qid!r} with {len(docnos)} passage{'s'[: len(docnos) != 1]}"
                     # Prompts for nugget lists have a fixed form and are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
                     expected = f"at most {max(0, room)} (window {window} minus {less}), or {other}"

@@ -224,7 +224,7 @@ def check_shown(answer: str | None, place: str, about: str, setting: Any) -> Non
     family = next((each for each in (*FAMILIES, *SHOWN_ONLY) if mark in each[:2]), Family(f"<{name}>", f"</{name}>"))
     found = f"{'a different' if own else 'no'} key 'thinking', although {about} has the thought mark {mark!r}"
     raise InputError(
-        place, found, f"thinking: {_written(family)}, or thinking: {NO_THOUGHT} to keep answers as they are"
+        place, found, f"thinking: {_written(family)}, or thinking: {NO_THOUGHT} to leave the answers unchanged"
     )
 
 
@@ -235,7 +235,7 @@ def check_folder(place: str, generator: Mapping[str, object], folder: Path) -> N
     """
     if "thinking" not in generator:
         tokens, template = _files(folder)
-        _check_unmarked(place, f"nothing, while the tokenizer in {folder}", tokens, template, "")
+        _check_unmarked(place, f"no value, although the tokenizer in {folder}", tokens, template, "")
     elif _setting(generator)["marks"] == AUTO:
         _own_marks(place, *_files(folder))
 
@@ -249,7 +249,7 @@ def check_tokenizer_marks(generator: GeneratorEntry, tokenizer: Any) -> None:
         marks_of(generator, tokenizer)
         return
     place, template = f"generator of model {generator['model']!r}", str(tokenizer.chat_template or "")
-    _check_unmarked(place, "no key thinking, while its tokenizer", tokenizer.get_vocab(), template, "thinking: ")
+    _check_unmarked(place, "no key thinking, although the tokenizer", tokenizer.get_vocab(), template, "thinking: ")
 
 
 def _files(folder: Path) -> tuple[Collection[str], str]:
@@ -262,7 +262,7 @@ def _own_marks(place: str, tokens: Collection[str], template: str) -> list[str]:
     found = [family for _, family in _families(tokens, template)]
     if len(found) != 1:
         listed = " and ".join(map(_written, found)) or "no thought marks"
-        raise InputError(place, f"auto, although the tokenizer has {listed}", "the marks themselves, or none")
+        raise InputError(place, f"auto, although the tokenizer has {listed}", "explicit marks, or none")
     return [found[0].start, found[0].end]
 
 

@@ -103,7 +103,7 @@ def unloadable(place: str, error: Exception, expected: str) -> InputError:
     message = " ".join(str(error).split())
     if "trust_remote_code" in message:
         expected += ", or trust_remote_code: true, because the model comes with its own code"
-    return InputError(place, f"one that can't be loaded ({type(error).__name__}: {message[:200]})", expected)
+    return InputError(place, f"a loading error ({type(error).__name__}: {message[:200]})", expected)
 
 
 class PromptTokenizer:
@@ -144,7 +144,7 @@ class PromptTokenizer:
         last = self._after(bool(system)) if self.chat else prompt.rstrip()[-len(self.marks[0]) :]
         if self.chat and self.marks[1] in last:
             found = f"a template that ends the thought itself ({last.strip()[-60:]!r}), so that the model writes none"
-            expected = "chat_template_kwargs that leave it open, such as {enable_thinking: true}, or thinking: none"
+            expected = "chat_template_kwargs that leave the thought open ({enable_thinking: true}), or thinking: none"
             raise RequestError(f"chat template of {self.place}", found, expected)
         return begun_mark(last, self.marks)
 
@@ -156,7 +156,7 @@ class PromptTokenizer:
             for name, part in parts.items():
                 if part not in text:
                     found = f"a template that omits the {name} part, so that different prompts would become identical"
-                    raise RequestError(f"chat template of {self.place}", found, "a template that includes it")
+                    raise RequestError(f"chat template of {self.place}", found, "a template that includes this part")
             self._ends[with_system] = text.rpartition(USER_PART)[2]
         return self._ends[with_system]
 
@@ -190,7 +190,9 @@ class PromptTokenizer:
             return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
         except TemplateError as error:
             raise RequestError(
-                f"chat template of {self.place}", f"an error from the template: {error}", "parts that it accepts"
+                f"chat template of {self.place}",
+                f"an error from the template: {error}",
+                "parts that the template accepts",
             ) from None
 
     def _clock(self, date: str | None) -> dict[str, object]:
@@ -201,7 +203,7 @@ class PromptTokenizer:
 
         def refuse(form: str) -> NoReturn:
             found = f"a template that reads the clock (strftime_now({form!r})), so prompts would change from day to day"
-            expected = "date: YYYY-MM-DD in the generator's entry, the date to use in prompts"
+            expected = "key date in the generator's entry (date: YYYY-MM-DD), which fixes the date in prompts"
             raise RequestError(f"chat template of {self.place}", found, expected)
 
         return {"strftime_now": refuse}

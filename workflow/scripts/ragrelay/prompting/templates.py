@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.errors import InputError, one_of, type_name
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.base.user_code import check_function, code_hashes, function_named
 
@@ -75,7 +75,7 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
     own = {}
     if BUILDER in data:
         if parts_too := [part for part in (*PLACEHOLDERS, SWAPPED) if part in data]:
-            raise InputError(path, f"keys {parts_too[0]!r} and {BUILDER!r}", "only one of the two")
+            raise InputError(path, f"keys {parts_too[0]!r} and {BUILDER!r}", "only one of these keys")
         check_function(f"{path}, key {BUILDER!r}", str(data[BUILDER]), folder)
         own = {BUILDER: data[BUILDER], **code_hashes({"code": data[BUILDER]}, folder)}
     for part, names in PLACEHOLDERS.items() if not own else ():
@@ -101,7 +101,7 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
     except yaml.YAMLError as error:
         raise InputError(path, f"invalid YAML ({str(error).splitlines()[0]})", "a mapping") from None
     if not isinstance(data, dict):
-        raise InputError(path, type(data).__name__, "a mapping with " + ", ".join(parts))
+        raise InputError(path, type_name(data), "a mapping with " + ", ".join(parts))
     unknown = set(data) - {*parts, *optional}
     if unknown:
         found = f"unknown key {', '.join(sorted(map(repr, unknown)))}"
@@ -111,7 +111,7 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
 
 def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
     """Raise InputError unless ``text`` is a string with the placeholders ``names`` ({i} is optional) and no others."""
-    allowed = ", ".join(f"{{{n}}}" for n in sorted(names)) or "no placeholder"
+    allowed = " and ".join(", ".join(f"{{{n}}}" for n in sorted(names)).rsplit(", ", 1)) or "no placeholder"
     if not isinstance(text, str):
         raise InputError(f"{path}, key {part!r}", "no text", f"text with {allowed}")
     try:

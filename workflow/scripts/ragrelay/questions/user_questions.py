@@ -23,7 +23,7 @@ def check_questions(names: Sequence[str], folder: Path) -> None:
             if not rule.isidentifier():
                 raise InputError(place, f"rule {rule!r}", "a name of letters, digits and _, such as ask_sufficient")
             if rule in rules:
-                raise InputError(place, f"rule {rule!r} twice", "a rule name that no other question has")
+                raise InputError(place, f"a second rule {rule!r}", "a rule name that no other question uses")
             rules.add(rule)
 
 
@@ -32,18 +32,18 @@ def _checked(place: str, name: str) -> Question:
         module = question_module(name)
     except Exception as error:  # the user's module may raise anything
         found = f"{type(error).__name__}: {error}"
-        raise InputError(place, found, "a module that can be imported") from error
+        raise InputError(place, found, "a module that imports without errors") from error
     question_type = question_class(name)
     if not (isinstance(question_type, type) and issubclass(question_type, Question)):
         raise InputError(
-            place, "an object that isn't a question class", "a class derived from ragrelay.questions.question.Question"
+            place, "an object that isn't a question class", "a subclass of ragrelay.questions.question.Question"
         )
     if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):
-        raise InputError(place, f"a class without attributes {', '.join(missing)}", "every attribute of a question")
+        raise InputError(place, f"a class that lacks {', '.join(missing)}", "all attributes of a Question")
     if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
-        raise InputError(place, f"a module without functions {', '.join(missing)}", "the functions ask, plan and read")
+        raise InputError(place, f"a module that lacks {', '.join(missing)}", "the functions ask, plan and read")
     question = question_type()
     key = question.read_key or question.key
     for file in (*question.made.values(), *([question.asked] if question.asked is not None else [])):

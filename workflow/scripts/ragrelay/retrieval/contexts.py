@@ -81,9 +81,7 @@ def build_contexts(
         .select(*COLUMNS)
     )
     if contexts.is_empty():
-        raise InputError(
-            place, "no retrieved passage with a text in the collection", "docnos of the dataset's passages"
-        )
+        raise InputError(place, "no retrieved passage with text in the collection", "docnos of the dataset's passages")
     before = pl.col("text").is_not_null().cum_sum().over("qid").cast(pl.Int64)
     skipped = with_text.with_columns(before=before).filter(pl.col("text").is_null(), pl.col("before") < depth)
     return contexts, skipped.select(*SKIPPED_COLUMNS)

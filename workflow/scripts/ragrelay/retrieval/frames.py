@@ -68,5 +68,5 @@ def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> N
         raise InputError(
             place,
             "the first stage's scores with different ranks",
-            "scores that fall with the rank, because scores decide the order",
+            "scores that fall with the rank, because passages are ordered by score",
         )

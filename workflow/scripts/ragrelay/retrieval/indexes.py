@@ -59,6 +59,6 @@ def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_d
     if not usable(path, "index"):
         built = index_corpus(collection, kind, known["definition"], cache_dir, threads)
         if built["path"] != known["path"]:
-            expected = f"{built['path']}, the index for the current corpus and model; delete this file"
+            expected = f"{built['path']}, the index of the current corpus and model; delete this file"
             raise InputError(receipt, f"index {known['path']}", expected)
     return path

@@ -91,7 +91,7 @@ class Judged(Bringing):
         if self.filler == "file":
             own = [passage for passage in task.brought if passage.qid is not None]
             if len(own) == len(task.brought) and not {one.qid for one in own} & set(task.queries["qid"]):
-                found = f"no qid of the dataset (the first qid is {own[0].qid!r})"
+                found = f"none of the dataset's qids (first qid: {own[0].qid!r})"
                 raise InputError(own[0].path, found, "qids of the dataset's queries, or passages without a qid")
             return lambda qid, judged: self._shuffled(
                 [passage.docno for passage in task.brought if passage.qid in (None, qid)], qid
@@ -128,7 +128,7 @@ class Judged(Bringing):
         """For a run without results, return an error that names the label bounds."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
-        return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")
+        return InputError(f"{place} ({labels})", "no results for any query", "judgements within these bounds")
 
 
 class TwoSided(Judged):

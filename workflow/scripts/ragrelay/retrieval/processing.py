@@ -188,7 +188,7 @@ def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
     known = {passage.docno for passage in passages}
     for docno, text in process(query, passages):
         if docno not in known:
-            raise InputError(place, f"docno {docno!r} for query {query!r}", "only docnos that the processor was given")
+            raise InputError(place, f"docno {docno!r} for query {query!r}", "only docnos passed to the processor")
         if docno in texts:
             raise InputError(place, f"duplicate docno {docno!r} for query {query!r}", "one text per passage")
         if not isinstance(text, str):

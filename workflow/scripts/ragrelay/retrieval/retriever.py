@@ -205,7 +205,7 @@ class Retriever(Kind):
         Returns:
             The error, for the caller to raise.
         """
-        return InputError(place, "no result for any query", "qids of the dataset's queries")
+        return InputError(place, "no results for any query", "qids of the dataset's queries")
 
 
 class Bringing(Retriever):
@@ -251,6 +251,6 @@ def _below(name: str, catalogue: Mapping[str, Mapping[str, object]], path: list[
             raise InputError(place, repr(stage), one_of(catalogue, stage))
         if stage in path:
             cycle = " → ".join([*path[path.index(stage) :], stage])
-            raise InputError(place, f"the cycle {cycle}", "first stages that don't form a cycle")
+            raise InputError(place, f"the cycle {cycle}", "first stages without a cycle")
         names |= _below(stage, catalogue, path)
     return names

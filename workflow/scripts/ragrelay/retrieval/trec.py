@@ -60,7 +60,7 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
             raise InputError(
                 f"{path}, line {number}",
                 f"duplicate docno {docno!r} for qid {qid!r} (first on line {seen[qid, docno]})",
-                "each docno once per query",
+                "unique docnos per query",
             )
         seen[qid, docno] = number
         rows.append((qid, docno, score, rank))
@@ -86,12 +86,12 @@ def check_run(
     tell_warnings(str(path), doubts)
     run = ranked(scored, queries)
     if run.is_empty():
-        raise InputError(path, "no result for any query", "qids of the dataset's queries")
+        raise InputError(path, "no results for any query", "qids of the dataset's queries")
     docnos = run.sort("rank", maintain_order=True)["docno"].unique(maintain_order=True)
     # Best ranks first, so that one lookup is enough unless something is wrong.
     slices = (docnos.slice(start, 1000) for start in range(0, len(docnos), 1000))
     if not any(collection.texts(part.to_list()) for part in slices):
-        raise InputError(path, "no docno that has a text in the collection", "docnos of the dataset's passages")
+        raise InputError(path, "no docno with text in the collection", "docnos of the dataset's passages")
 
 
 def count_doubts(
@@ -190,7 +190,7 @@ def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
         queries = ordered.filter(pl.col("ranked") == ranked)
         rising = queries.filter(pl.col("rises") > pl.col("falls")).height
         if 10 * rising > tenths * queries.height:
-            raise InputError(place, f"scores that rise {how} for {rising} of {queries.height} queries", expected)
+            raise InputError(place, f"scores that rise {how} in most queries ({rising} of {queries.height})", expected)
 
 
 def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:

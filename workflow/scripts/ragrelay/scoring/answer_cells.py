@@ -89,7 +89,7 @@ class AnswerCells:
             if (ordering, k) in prompt_ids:
                 asked.append(prompt_ids[ordering, k].with_columns(path=pl.lit(path)))
             elif (ordering, k) != ZEROSHOT_CONTEXT:
-                raise InputError(path, "answers without their prompts", f"the prompts of {ordering}, k {k} too")
+                raise InputError(path, "answers without their prompts", f"the prompts of {ordering}, k {k} as well")
         has_reason = "finish_reason" in files.collect_schema()
         reason = pl.col("finish_reason") if has_reason else pl.lit(None, pl.String)
         table = (

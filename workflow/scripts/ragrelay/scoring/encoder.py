@@ -214,7 +214,7 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
     except Exception as error:  # the Rust library of tokenizers raises no narrower type
         reason = " ".join(str(error).split())[:200]
         expected = "an encoder's folder, or the id of a hub model that is cached or reachable"
-        raise InputError(place, f"one that can't be loaded ({reason})", expected) from error
+        raise InputError(place, f"a loading error ({reason})", expected) from error
     finally:
         transformers.logging.set_verbosity(verbosity)
 

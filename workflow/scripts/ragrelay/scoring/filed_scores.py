@@ -65,7 +65,7 @@ def filed_scores(
     known, counted = of_answers(scores, texts)
     if not known.height:
         first = "qid {qid!r}, {retriever}, {ordering}, k {k}, seed {seed}".format(**rows.row(0, named=True))
-        found = f"no score for an answer of {generator} (the first score: {first})"
+        found = f"no scores for {generator}'s answers (first score: {first})"
         raise InputError(place, found, "the qids, cells and texts of the study's answers")
     # If answers were drawn at random, only drawn answers can be missing.
     drawn = own["probability"].null_count() == 0

@@ -41,11 +41,11 @@ def read_nuggets(path: Path) -> pl.DataFrame:
     for place, qid, nugget, vital in records:
         known = seen.setdefault(qid, set())
         if folded(nugget) in known:
-            raise InputError(place, f"duplicate nugget {nugget!r} for qid {qid!r}", "each nugget once per query")
+            raise InputError(place, f"duplicate nugget {nugget!r} for qid {qid!r}", "unique nuggets per query")
         known.add(folded(nugget))
         rows.append((qid, len(known), nugget, vital, None))
     if not rows:
-        raise InputError(path, "no nugget", FORMAT)
+        raise InputError(path, "no nuggets", FORMAT)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -63,7 +63,7 @@ def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) 
     """
     ours = nuggets.filter(pl.col("qid").is_in(list(qids)))
     if ours.is_empty():
-        expected = f"a list for at least one of the dataset's {len(qids)} queries"
+        expected = "a list for at least one of the dataset's queries"
         raise InputError(place, f"only lists for other queries, such as qid {nuggets['qid'][0]!r}", expected)
     return ours, nuggets["qid"].n_unique() - ours["qid"].n_unique()
 

@@ -34,9 +34,9 @@ def read_references(path: str | Path) -> dict[str, QueryReferences]:
     """
     table = pl.read_parquet(path, columns=["qid", "docno", "label", "text"], glob=False)
     if table.is_empty():
-        raise InputError(path, "no passage", "references to score answers against")
+        raise InputError(path, "no passages", "references to score answers against")
     if table.select("qid", "docno").is_duplicated().any():
-        raise InputError(path, "a duplicate passage for a query", "each pair of qid and docno once")
+        raise InputError(path, "a duplicate passage for a query", "unique pairs of qid and docno")
     queries: dict[str, QueryReferences] = {}
     for (qid,), rows in table.group_by("qid", maintain_order=True):
         by_docno = rows.sort("docno")
@@ -59,7 +59,7 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
             none: list[str | None] = [None] * len(texts)
             queries[qid] = QueryReferences(len(queries), none, texts, np.zeros(len(texts), dtype=int), _hash(texts))
     if not queries:
-        raise InputError(path, "no gold answer", "column answers, which a scorer with references: gold requires")
+        raise InputError(path, "no gold answers", "column answers, which a scorer with references: gold requires")
     return queries
 
 

@@ -99,7 +99,7 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
         expected = f"key measure in the scorer's entry: {one_of(measures)}"
         raise InputError(path, f"{len(measures)} measures", expected)
     if not kept:
-        found = f"no score of measure {scored.measure!r}" if measures else "no score"
+        found = f"no scores of measure {scored.measure!r}" if measures else "no scores"
         raise InputError(path, found, one_of(measures) if measures else FORMAT)
     rows = pl.DataFrame(kept, schema=ROWS, orient="row")
     without = rows.filter(pl.col("probability").is_null())
@@ -128,7 +128,7 @@ def _row(place: str, record: Mapping[str, Any], scored: ScoreScale, people: dict
 
 
 def _lacks(key: str, record: Mapping[str, object]) -> str:
-    return f"no {key}, but {', '.join(map(str, record))}"
+    return f"no {key}, only {', '.join(map(str, record))}"
 
 
 def _value(place: str, record: Mapping[str, object], scored: ScoreScale) -> float | None:
@@ -177,7 +177,7 @@ def _nugget_value(place: str, nuggets: object, measure: str | None) -> float | N
     if measure not in VALUES:
         raise InputError(place, f"nuggets with measure {measure!r}", f"key measure: {one_of(VALUES)}")
     if not isinstance(nuggets, list) or not all(isinstance(nugget, dict) for nugget in nuggets):
-        raise InputError(place, "nuggets in another form than a list of records", "a list of nuggets")
+        raise InputError(place, "nuggets that aren't a list of records", "a list of nuggets")
     for nugget in nuggets:
         for key, known in (("importance", VITAL), ("assignment", ASSIGNMENTS)):
             if not isinstance(nugget.get(key), str) or nugget[key] not in known:
@@ -211,7 +211,7 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
     for row in joined.iter_rows(named=True):
         for key in OF_CELL:
             if row[key] is not None and row[f"{key}_of_run"] not in (None, row[key]):
-                raise InputError(row["place"], f"run {row['run']!r} with {key} {row[key]!r}", "the run's own cell")
+                raise InputError(row["place"], f"run {row['run']!r} with {key} {row[key]!r}", f"the run's own {key}")
     filled = joined.with_columns(pl.col(key).fill_null(pl.col(f"{key}_of_run")) for key in OF_CELL)
     return filled.with_columns(pl.col("retriever").fill_null(pl.col("run"))).select(*ROWS)
 
@@ -246,7 +246,7 @@ def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
     )
     for key, values in only.items():
         for place in whole.filter(pl.col(key).is_null())["place"].head(1):
-            raise InputError(place, f"no {key}, and no run of this study", f"key {key}: {one_of(values)}")
+            raise InputError(place, f"neither {key} nor a run of this study", f"key {key}: {one_of(values)}")
     _check_once(whole)
     return whole
 
@@ -258,9 +258,7 @@ def _check_once(rows: pl.DataFrame) -> None:
         first, again = same["place"].head(2)
         what = "qid {qid}, {retriever}, {ordering}, k {k}, seed {seed}".format(**row)
         who = f" by assessor {row['assessor']}" if row["assessor"] else ""
-        raise InputError(
-            again, f"a second score for {what}{who} (the first: {first})", "one score per answer and assessor"
-        )
+        raise InputError(again, f"a second score for {what}{who} (first: {first})", "one score per answer and assessor")
 
 
 def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
@@ -295,7 +293,7 @@ def _as_drawn(place: str, record: Mapping[str, object]) -> Mapping[str, object]:
         return {**record, "key": key, "qid": qid} if key else record
     named = dict(part.partition("=")[::2] for part in key.split())
     if [*named] != [*DRAWN, "text"]:
-        raise InputError(place, f"key {key!r}", "the key of a drawn answer, or none")
+        raise InputError(place, f"key {key!r}", "the key of a drawn answer, or no key")
     return {**record, **named, "topic_id": None, "run": None, "run_id": None, "key": named["text"]}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from ragrelay.base.errors import InputError
+from ragrelay.base.errors import InputError, type_name
 from ragrelay.base.io.compressed_files import plain_name
 from ragrelay.base.io.json_values import DECODER, FAULTS, json_fault, json_record
 from ragrelay.base.io.parquet_files import FAULTS as FAULTS_OF_PARQUET
@@ -34,7 +34,7 @@ def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[s
     if not path.is_file():
         raise InputError(path, "no such file", "a file of scores (docs/people.md says how to draw answers to score)")
     if name.endswith(SPREADSHEETS):
-        raise InputError(path, "a spreadsheet program's own format", "the sheet saved as CSV (in Excel, CSV UTF-8)")
+        raise InputError(path, "a spreadsheet", "the sheet saved as CSV (in Excel, CSV UTF-8)")
     if name.endswith(".parquet"):
         table = read_parquet(path, f"a Parquet file with columns as in {expected}", (), _columns(path, keys))
         for number, record in enumerate(table.iter_rows(named=True), start=1):
@@ -62,7 +62,7 @@ def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
         if line.lstrip().startswith("["):
             yield from _array_records(path, "\n".join([line, *(other for _, other in lines)]))
         elif not line.lstrip().startswith("{"):
-            found = f"{line.strip()[:60]!r}, which is not JSON"
+            found = f"{line.strip()[:60]!r}, which isn't JSON"
             raise InputError(f"{path}, line {number}", found, "JSON, or a file name ending in .csv, .tsv or .parquet")
         else:
             yield f"{path}, line {number}", json_record(path, number, line)
@@ -72,8 +72,8 @@ def _array_records(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, ob
     try:
         records = DECODER.decode(text)
     except FAULTS as error:
-        raise InputError(path, json_fault(error), "one JSON array of records, or one record per line") from None
+        raise InputError(path, json_fault(error), "a JSON array of records, or one record per line") from None
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
-            raise InputError(f"{path}, record {number}", f"a JSON {type(record).__name__}", "one JSON object")
+            raise InputError(f"{path}, record {number}", type_name(record), "a JSON object")
         yield f"{path}, record {number}", record

@@ -57,7 +57,7 @@ def fill_store(
     if len(located) < len(pairs):
         raise InputError(
             store.folder,
-            f"{len(pairs) - len(located)} missing scores",
+            f"no scores for {len(pairs) - len(located)} of {len(pairs)} pairs",
             "a store from which nothing is deleted during the job",
         )
     return located, len(missing)

@@ -88,7 +88,7 @@ class PackedModel:
         if not all(torch.equal(outputs[0], other) for other in outputs[1:]):
             raise InputError(
                 place,
-                f"embeddings of a text that change with its position in a block of {self.rows} rows",
+                f"embeddings that depend on a text's position in a block of {self.rows} rows",
                 "identical embeddings; set encoding: single in the scorer's entry to encode one text at a time",
             )
 

@@ -16,7 +16,7 @@ from ragrelay.collection.local import read_qrels
 BEYOND = 10**6
 """Labels must be below this limit: at most six digits, as in TREC files (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
-PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
+PASSAGES = ("ranked passages of labelled queries", "ranked passages without a label in the file (they count as 0)")
 """Names of the things to label and of the number without a label, for queries and for passages."""
 COLUMNS = {"references": text("always empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
 
@@ -32,7 +32,7 @@ def label_by_file(
     """
     labels, qids = read_labels(path), pl.read_parquet(queries, columns=["qid"])
     ours = labels.join(qids, on="qid", how="semi")
-    first = "the first label: qid {!r}, docno {!r}".format
+    first = "first label: qid {!r}, docno {!r}".format
     counts = [
         count_missing(path, ours["qid"].n_unique(), qids.height, QUERIES, first(*labels.row(0)[:2]),
                       "qids of the dataset's queries")

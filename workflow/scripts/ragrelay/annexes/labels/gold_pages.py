@@ -55,8 +55,8 @@ def label_by_pages(
     with_passage = labelled.filter(pl.col("label") > 0)["qid"].n_unique()
     title = min(set().union(*pages.values()), default="")
     counts = [
-        count_missing(path, len(pages), queries.height, QUERIES, "records of others", "the dataset's queries"),
-        count_missing(path, with_passage, len(pages), PAGES, f"one of its titles: {title!r}", "titles of the corpus"),
+        count_missing(path, len(pages), queries.height, QUERIES, "only other queries", "the dataset's queries"),
+        count_missing(path, with_passage, len(pages), PAGES, f"one of the titles: {title!r}", "titles of the corpus"),
     ]
     return labelled.select(pl.col(name).cast(kind) for name, kind in schema_of(COLUMNS).items()), counts
 
@@ -75,9 +75,7 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
         else:
             pages.setdefault(name, set()).update(_titles(f"{path}, line {line_number}", record))
     if not pages:
-        raise InputError(
-            path, f"{n_others} records, none for a query of the dataset", "ids or texts of the dataset's queries"
-        )
+        raise InputError(path, "no record for a query in the dataset", "ids or texts of the dataset's queries")
     log.info("%s: found pages for %d of %d queries; %d records for others", path, len(pages), queries.height, n_others)
     return pages
 

@@ -84,7 +84,7 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
         for file in contexts
     )["docno"].unique()
     known = quality.drop_nulls(QUALITY).filter(pl.col("docno").is_in(needed.implode()))
-    first = f"the first docno: {quality['docno'][0]!r}"
+    first = f"first docno: {quality['docno'][0]!r}"
     expected = "docnos of the dataset's passages"
     return [count_missing(path, known.height, len(needed), PASSAGES, first, expected)]
 

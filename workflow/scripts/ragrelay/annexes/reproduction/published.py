@@ -94,7 +94,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     for number, cells in rows:
         place = f"{path}, line {number}"
         if len(cells) != len(columns):
-            raise InputError(place, f"{len(cells)} values", f"{len(columns)}, one per column")
+            raise InputError(place, f"{len(cells)} value{'s'[: len(cells) != 1]}", f"{len(columns)}, one per column")
         given = {name: cells[columns.index(name)] for name in types}
         row = {name: _value(place, name, given[name], converter, layout) for name, converter in types.items()}
         row |= {key: names.get(section, {}).get(row[key], row[key]) for key, section in layout.sections.items()}

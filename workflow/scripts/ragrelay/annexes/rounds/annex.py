@@ -44,7 +44,7 @@ class Rounds(Annex):
             if value is not None and value not in values:
                 raise InputError(f"{PLACE}{key}'", repr(value), one_of(values, what="a value in the grid"))
         if is_subtopic_measure(measure := given.measure or grid.measures[0]):
-            raise InputError(f"{PLACE}measure'", f"{measure!r}, a measure of subtopics", "a measure of judged passages")
+            raise InputError(f"{PLACE}measure'", f"{measure!r}, a subtopic measure", "a measure of judged passages")
         if given.ordering is None and grid.orderings[0] not in ORDERINGS:
             raise InputError(f"{PLACE}ordering'", "no value, but a permutation first in the grid", one_of(ORDERINGS))
         if given.reference in given.retrievers:

@@ -23,7 +23,7 @@ def count_missing(
     error message. Raises InputError if all needed items are missing.
     """
     if needed and not found:
-        raise InputError(place, f"none of the {needed:,} {what[0]} ({given})", expected)
+        raise InputError(place, f"none of the {what[0]} ({given})", expected)
     return {"what": what[1], "count": needed - found, "of": {"file": str(place), "needed": needed}}
 
 

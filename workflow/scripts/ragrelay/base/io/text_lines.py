@@ -54,7 +54,7 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
         fields = line.split() if plain else re.split(f"[{_BLANKS}]+", line.strip(_BLANKS))
         if len(fields) != len(names):
             expected = f"{len(names)}: {', '.join(names)}"
-            raise InputError(f"{path}, line {number}", f"{len(fields)} columns", expected)
+            raise InputError(f"{path}, line {number}", f"{len(fields)} column{'s'[: len(fields) != 1]}", expected)
         if not plain:
             for name, field in zip(names, fields, strict=True):
                 check_id(f"{path}, line {number}", name, field)
@@ -76,7 +76,7 @@ def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             expected = (
                 f"{columns}, as in the header; use CSV for fields with tabs or line breaks, as TSV has no quoting"
             )
-            raise InputError(f"{path}, line {number}", f"{len(fields)} fields", expected)
+            raise InputError(f"{path}, line {number}", f"{len(fields)} field{'s'[: len(fields) != 1]}", expected)
         if quoted := next(filter(_QUOTED.fullmatch, fields), None):
             expected = "TSV without quoting (quotation marks are part of the text), or a CSV file"
             raise InputError(f"{path}, line {number}", f"the field {quoted[:80]} quoted as in CSV", expected)

@@ -23,7 +23,7 @@ HIGHEST_LABELS = {"gdeval": 4}
 SUBTOPIC_MEASURES = ("StRecall", "alpha_nDCG")
 """The subtopic measures that ragrelay computes itself (subtopic_measures.py)."""
 REFUSED = {
-    "pyndeval": ("a measure of subtopics", "StRecall or alpha_nDCG, or a measure of judged passages"),
+    "pyndeval": ("a subtopic measure", "StRecall, alpha_nDCG, or a measure of judged passages"),
     "accuracy": ("which has no value for many queries", "a measure with a value for every query with results"),
 }
 """Providers in ir_measures whose measures are rejected, each with the reason and the measures to use instead."""
@@ -131,7 +131,7 @@ def _computed(name: str, k: int, relevant: int, place: str = "measure") -> _Comp
         if _providers(asked.measure, installed=True):
             return asked
     packages = [provider.install_instructions() for asked in ways for provider in _providers(asked.measure)]
-    install = f"a package that computes it ({' or '.join(dict.fromkeys(packages))}), or " if packages else ""
+    install = f"a provider that does ({' or '.join(dict.fromkeys(packages))}), or " if packages else ""
     raise InputError(place, f"{name!r}, which no installed ir_measures provider computes at a cutoff",
                      f"{install}another measure")  # fmt: skip
 

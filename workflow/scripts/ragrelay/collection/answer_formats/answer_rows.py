@@ -63,7 +63,7 @@ def _file_values(place: str, record: Mapping[str, object], file: AnswerFile) -> 
         written = record.get(key)
         value = whole_number(place, key, written) if key in NUMBERS else name_of(place, key, written)
         if value not in (None, expected) and not (key == "retriever" and isinstance(written, RunId)):
-            raise InputError(place, f"{key} {value!r}, but the file's name says {expected!r}", "the same value in both")
+            raise InputError(place, f"{key} {value!r}, but {expected!r} in the file's name", "the same value in both")
     return file.values
 
 
@@ -133,7 +133,7 @@ def _docnos(place: str, value: object) -> list[str] | None:
     for docno in value:
         check_id(place, "docno", docno)
     if twice := next((docno for docno, times in Counter(value).items() if times > 1), None):
-        raise InputError(place, f"duplicate docno {twice!r}", "each passage of a context once")
+        raise InputError(place, f"duplicate docno {twice!r}", "unique docnos within a context")
     return value
 
 
@@ -148,7 +148,7 @@ def _cited_sentences(place: str, value: object, answer: str) -> list[dict[str, A
         expected = '[{"text": ..., "citations": ["passage id", ...]}]'
         raise InputError(place, f"cited_sentences {value!r}"[:80], expected)
     if joined([sentence["text"] for sentence in value]) != answer:
-        raise InputError(place, "cited_sentences that don't add up to the answer", "the sentences of the answer")
+        raise InputError(place, "cited_sentences that don't add up to the answer", "all sentences of the answer")
     kept = [{"text": sentence["text"], "citations": sentence["citations"]} for sentence in value]
     return kept if any(sentence["citations"] for sentence in kept) else None
 

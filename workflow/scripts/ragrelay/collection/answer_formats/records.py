@@ -72,7 +72,7 @@ def csv_records(
                     known = [value for key, value in record.items() if key is not None and value is not None]
                     fields = len(known) + len(record.get(None) or ())
                     expected = f"{len(reader.fieldnames or ())}, as in the header, separated by {separator!r}"
-                    raise InputError(place, f"{fields} fields", expected)
+                    raise InputError(place, f"{fields} field{'s'[: fields != 1]}", expected)
                 yield place, record | {name: None for name in nullable if record.get(name) == "" and bare(name)}
                 lines.clear()
     except (csv.Error, *DAMAGE) as error:
@@ -111,7 +111,7 @@ def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bo
     found = [known.get("_".join(name.split()).casefold(), name) for name in names]
     for name in keys if once else ():
         if found.count(name) > 1:
-            raise InputError(place, f"duplicate column {name!r}", "each column once")
+            raise InputError(place, f"duplicate column {name!r}", "unique column names")
     return found
 
 

@@ -49,10 +49,10 @@ def read_record(place: str, record: Mapping[str, object]) -> dict[str, object]:
     sentences, references = record.get("answer"), record.get("references", [])
     if not isinstance(sentences, list) or not all(_is_sentence(sentence) for sentence in sentences):
         raise InputError(
-            place, "an answer that is not a list of sentences", '"answer": [{"text": ..., "citations": [...]}]'
+            place, "an answer that isn't a list of sentences", '"answer": [{"text": ..., "citations": [...]}]'
         )
     if not isinstance(references, list) or not all(isinstance(reference, str) for reference in references):
-        raise InputError(place, "references that are not a list of passage ids", '"references": ["...", ...]')
+        raise InputError(place, "references that aren't a list of passage ids", '"references": ["...", ...]')
     texts = [sentence["text"] for sentence in sentences]
     known = frozenset(references)
     citations = [_cited(place, sentence.get("citations"), references, known) for sentence in sentences]
@@ -87,14 +87,14 @@ def _cited(place: str, value: object, references: list[str], ids: frozenset[str]
     """Return the docnos that ``value`` cites: ids or positions in ``references`` (from 0). Null cites none."""
     citations = [] if value is None else value
     if not isinstance(citations, list):
-        raise InputError(place, f"citations {citations!r}"[:80], "a list of references' ids or positions")
+        raise InputError(place, f"citations {citations!r}"[:80], "a list of ids or positions of references")
     for cited in citations:
         known = cited in ids if isinstance(cited, str) else type(cited) is int and 0 <= cited < len(references)
         if not known:
             raise InputError(
                 place,
                 f"citation {cited!r}",
-                f"an id in the line's references, or its position from 0 (references: {len(references)})",
+                f"an id from the line's references ({len(references)} listed), or a position counted from 0",
             )
     return [cited if isinstance(cited, str) else references[cited] for cited in citations]
 

@@ -30,7 +30,7 @@ class IrDatasets(DatasetSource):
         if self.answers is None:
             return
         if has_gold(self.id):
-            raise InputError(f"{place}.answers'", f"a file, although {self.id} has gold answers", "no such key")
+            raise InputError(f"{place}.answers'", f"a file, although {self.id} has gold answers", "no value")
         if not (study.folder / self.answers).is_file():
             raise InputError(f"{place}.answers'", f"no file {study.folder / self.answers}", "a file of gold answers")
 

@@ -33,7 +33,7 @@ class Local(DatasetSource):
                 raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", "all the dataset's files")
         several = [file for file in PASSAGES if (folder / file).is_file()]
         if len(several) > 1:
-            raise InputError(f"{place}.path'", f"both {' and '.join(several)} in {folder}", "only one of them")
+            raise InputError(f"{place}.path'", f"both {' and '.join(several)} in {folder}", "only one of these files")
 
     def open(self, folder: Path) -> Collection:
         """Open the collection in the folder."""

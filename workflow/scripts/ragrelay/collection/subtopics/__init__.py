@@ -42,5 +42,5 @@ def prepare_subtopics(
         rows = read_nuggetizer(path) if path.name.endswith(NUGGETIZER) else read_subtopics(path)
     known = rows.join(queries, on="qid", how="semi", maintain_order="left")
     if known.is_empty():
-        raise InputError(place, "no judgement for any query", "qids that queries and subtopics share")
+        raise InputError(place, "no judgements for any query", "qids that occur in both queries and subtopics")
     return known.select(*SCHEMA)

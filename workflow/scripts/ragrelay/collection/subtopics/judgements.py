@@ -29,11 +29,11 @@ def read_subtopics(path: Path) -> pl.DataFrame:
             raise InputError(place, f"label {label!r}", "an integer with at most 6 digits")
         if judged in seen:
             found = f"duplicate qid {qid!r}, docno {docno!r} and subtopic {subtopic!r} (first on line {seen[judged]})"
-            raise InputError(place, found, "each judgement once")
+            raise InputError(place, found, "one judgement per qid, docno and subtopic")
         seen[judged] = number
         rows.append((*judged, int(label)))
     if not rows:
-        raise InputError(path, "no judgement", "lines of qid, subtopic, docno, label")
+        raise InputError(path, "no judgements", "lines with qid, subtopic, docno, label")
     return _checked(path, pl.DataFrame(rows, schema=SCHEMA, orient="row"), "subtopics in the second column")
 
 

@@ -32,11 +32,11 @@ def read_nuggetizer(path: Path) -> pl.DataFrame:
         for name, value in zip(("qid", "docid"), pair, strict=True):
             check_id(place, name, value)
         if pair in seen:
-            raise InputError(place, f"duplicate qid {pair[0]!r}, docid {pair[1]!r} (line {seen[pair]})", "each once")
+            raise InputError(place, f"duplicate qid {pair[0]!r}, docid {pair[1]!r} (line {seen[pair]})", "unique pairs")
         seen[pair] = number
         rows += [(*pair, *_labelled(place, nugget)) for nugget in nuggets]
     if not rows:
-        raise InputError(path, "no nugget", EXPECTED)
+        raise InputError(path, "no nuggets", EXPECTED)
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 

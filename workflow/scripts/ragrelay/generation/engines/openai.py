@@ -91,20 +91,22 @@ class Openai(Generator):
         """Check that a tokenizer is set if another key needs one, and that no request key is set twice."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
-                expected = "key tokenizer too, which ragrelay needs to tokenise prompts"
+                expected = "key tokenizer as well, because ragrelay has to tokenise the prompts"
                 raise InputError(f"{place}.{key}'", "a key that has no effect on its own", expected)
         if sends_chats(given) and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
-            expected = "key tokenizer too: a chat endpoint has one limit, max_tokens, for thought and answer"
+            expected = "key tokenizer as well, because a chat endpoint has a single limit for thought and answer"
             raise InputError(f"{place}.thinking.budget'", str(self.thinking.budget), expected)
         for key, value in (self.extra_body or {}).items():
             where = f"{place}.extra_body.{key}'"
             if key in OURS:
                 raise InputError(where, "a request key that ragrelay sets", "only keys that ragrelay doesn't set")
             if key in PER_REQUEST and value is not None:
-                raise InputError(where, repr(value), "null, which omits the key, because each request has its own seed")
+                raise InputError(where, repr(value), "no value, or null to send no seed; ragrelay seeds each request")
             if key in (*DECODING, *PENALTIES) and not (key in given and given[key] is None):
                 raise InputError(
-                    where, f"{key} set twice", f"one value: set the generator's {key} to null, or remove it here"
+                    where,
+                    f"a second value for {key}",
+                    f"only one; set the generator's {key} to null, or remove this one",
                 )
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -118,7 +120,7 @@ class Openai(Generator):
             if self.chat and is_local(self.tokenizer, study.folder):
                 check_chat_template(f"{place}.chat'", study.folder / self.tokenizer)
         if self.over_window == "truncate" and self.max_model_len is None:
-            raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len too")
+            raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len as well")
 
     def downloads(self) -> Iterator[Download]:
         """Yield only the tokenizer, because the model is served elsewhere."""

@@ -135,7 +135,7 @@ class Vllm(Generator):
             if given.get(key, ...) is None:
                 raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, where the server decides")
         if self.repetition_window is not None and self.repetition_penalty == 1:
-            expected = "key repetition_penalty too, other than 1"
+            expected = "key repetition_penalty as well, with a value other than 1"
             raise InputError(f"{place}.repetition_window'", "a key that has no effect on its own", expected)
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -163,7 +163,7 @@ class Vllm(Generator):
         if self.adapter is not None:
             check_adapter(f"{place}.adapter'", self.adapter, study.folder)
         elif self.adapter_revision is not None:
-            raise InputError(f"{place}.adapter_revision'", "a revision without an adapter", "key adapter too")
+            raise InputError(f"{place}.adapter_revision'", "a revision without an adapter", "key adapter as well")
 
     def downloads(self) -> Iterator[Download]:
         """Yield the model (for dummy weights, only its tokenizer), the tokenizer for a GGUF file, and the adapter."""

@@ -49,7 +49,7 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
     has more than k passages, or if two answers have the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
-    _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
+    _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0 or no k, as zero-shot answers use no passages")
     zeroshot = (pl.col("retriever") == ZEROSHOT) | (pl.col("k") == 0)
     only = places.retriever or (places.retrievers[0] if len(places.retrievers) == 1 else None)
     named = rows.with_columns(
@@ -58,7 +58,7 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
         ),
         seed=pl.col("seed").fill_null(places.seeds[0]),
     )  # fmt: skip
-    _refuse(named, pl.col("retriever").is_null(), "no retriever", "key retriever, in the line or the generator's entry")
+    _refuse(named, pl.col("retriever").is_null(), "no retriever", "key retriever, here or in the generator's entry")
     longest = pl.col("docnos").list.len().max().over("retriever").cast(pl.Int64)
     none = pl.col("retriever") == ZEROSHOT
     candidates = [pl.col("k"), pl.lit(places.k, pl.Int64), pl.when(longest > 0).then(longest)]
@@ -67,8 +67,8 @@ def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
         ordering=pl.when(none).then(pl.lit(NO_ORDERING)).otherwise(pl.col("ordering").fill_null(DESCENDING)),
         k=pl.when(none).then(pl.lit(0, pl.Int64)).otherwise(pl.coalesce(candidates)),
     )
-    _refuse(whole, pl.col("k").is_null(), "no k", "key k, in the line or the generator's entry")
-    _refuse(whole, pl.col("docnos").list.len() > pl.col("k"), "{n} passages", "at most k = {k}")
+    _refuse(whole, pl.col("k").is_null(), "no k", "key k, here or in the generator's entry")
+    _refuse(whole, pl.col("docnos").list.len() > pl.col("k"), "{n} passage{s}", "at most {k} (the answer's k)")
     _check_once(whole)
     return whole
 
@@ -78,7 +78,7 @@ def _check_once(rows: pl.DataFrame) -> None:
     for row in twice.head(1).iter_rows(named=True):
         first, again = twice.join(twice.head(1).select(KEY), on=KEY)["place"].head(2)
         what = "query {qid} with retriever {retriever}, ordering {ordering}, k {k}, seed {seed}".format(**row)
-        raise InputError(again, f"a second answer to {what} (the first: {first})", "one answer per combination")
+        raise InputError(again, f"a second answer to {what} (first: {first})", "one answer per combination")
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
@@ -108,11 +108,11 @@ def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = F
 def check_against(rows: pl.DataFrame, collection: Collection) -> None:
     """Raise InputError for the first row whose query or passages aren't in the ``collection``."""
     known = collection.queries()["qid"]
-    _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
+    _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "the qid of a query in the dataset")
     docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
     texts = collection.texts(docnos["docnos"].unique().to_list())
     known_docnos = pl.Series(list(texts), dtype=pl.String)
-    _refuse(docnos, ~pl.col("docnos").is_in(known_docnos.implode()), "docno {docnos!r}", "a passage of the dataset")
+    _refuse(docnos, ~pl.col("docnos").is_in(known_docnos.implode()), "docno {docnos!r}", "docnos in the dataset")
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
@@ -144,11 +144,11 @@ def checked_answers(
     if own["answer"].null_count() == own.height:
         retrievers, orderings = " or ".join(grid.retrievers), " or ".join(grid.orderings)
         ks, seeds = (" or ".join(map(str, numbers)) for numbers in (grid.ks, grid.seeds))
-        expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, for judged queries"
+        expected = f"answers to judged queries with retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}"
         unfinished = (own["finish_reason"] == THINKING).sum()
-        found = f"{own.height} missing answers" + (f" ({unfinished} with an unfinished thought)" if unfinished else "")
+        found = f"only answers without text ({own.height}, of which {unfinished} with an unfinished thought)"
         if own.is_empty():
-            found = f"{len(rows)} answer{'s'[: len(rows) != 1]}, none of them in the grid{_cells_of(rows)}"
+            found = f"no answers in the grid ({len(rows)} outside{_cells_of(rows)})"
         raise InputError(f"answers of generator {generator}", found, expected)
     return rows, grid
 
@@ -177,5 +177,5 @@ def count_of_cell(answered: int, asked: int, **cell: object) -> dict[str, object
 
 def _refuse(rows: pl.DataFrame, wrong: pl.Expr, found: str, expected: str) -> None:
     for row in rows.filter(wrong.fill_null(False)).head(1).iter_rows(named=True):
-        values = {**row, "n": len(row.get("docnos") or "")}
+        values = {**row, "n": (n := len(row.get("docnos") or "")), "s": "s"[: n != 1]}
         raise InputError(row["place"], found.format(**values), expected.format(**values))

@@ -84,7 +84,7 @@ class StoreAsker:
         raise self._lacking(self.cache_dir, "too few replies")
 
     def _lacking(self, place: Path, found: str) -> InputError:
-        return InputError(place, found, f"all of them; rerun with --forcerun {self.rule}")
+        return InputError(place, found, f"all replies; rerun with --forcerun {self.rule}")
 
 
 def one_engine(

@@ -27,7 +27,7 @@ def spellings(generator: GeneratorEntry, words: Sequence[str]) -> dict[str, list
         texts = {word: sorted({word, f" {word}"}) for word in words}
         if len({text for of_word in texts.values() for text in of_word}) < 2 * len(texts):
             found = f"words that differ only by a leading space: {', '.join(map(repr, words))}"
-            raise RequestError(f"model {generator['model']!r}", found, "words that differ otherwise")
+            raise RequestError(f"model {generator['model']!r}", found, "words that differ in other characters")
         return texts
     tokenizer = load_tokenizer(generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['tokenizer']!r}")

@@ -82,8 +82,8 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     keyed = with_continuation(asked)
     looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
     if lacking := looked_up["logprob"].null_count():
-        expected = "all of them; rerun with --forceall for the rule that scores them"
-        raise InputError(store.folder, f"no likelihood for {lacking} of {len(looked_up)} continuations", expected)
+        expected = "all likelihoods; rerun the rule that computes them with --forceall"
+        raise InputError(store.folder, f"no likelihoods for {lacking} of {len(looked_up)} continuations", expected)
     return looked_up
 
 

@@ -21,7 +21,7 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
     for word in words:
         bare, spaced = (text_ids(tokenizer, text) for text in (word, f" {word}"))
         if not bare or bare[0] == tokenizer.unk_token_id:
-            raise RequestError(place, f"no token for {word!r}", "a vocabulary that has this token")
+            raise RequestError(place, f"no token for {word!r}", "a vocabulary with this token")
         ids_of[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
     for place_of, word in enumerate(words):
         for other in words[:place_of]:

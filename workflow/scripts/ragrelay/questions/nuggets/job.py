@@ -57,7 +57,7 @@ class Stores:
             held = written(store, wanted, tries)
             if len(held) < len(wanted):
                 lacking = f"no list for {len(wanted) - len(held)} of {len(wanted)} prompts"
-                raise InputError(store.folder, lacking, "all of them; rerun with --forcerun write_nuggets")
+                raise InputError(store.folder, lacking, "all lists; rerun with --forcerun write_nuggets")
             lists_written |= held
             wanted = wanted.filter(pl.col("prompt_id").is_in([name for name in held if held[name].cut]))
         return lists_written

@@ -116,7 +116,7 @@ class _Encoder:
         try:
             self.model = SentenceTransformer(model_path(model), revision=revision)
         except Exception as error:  # the tokenizers library raises nothing narrower
-            reason = f"one that can't be loaded ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+            reason = f"a loading error ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
             raise InputError(place, reason, "the folder or hub id of an embedding model") from error
         self._vectors: dict[str, np.ndarray] = {}
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.base.errors import InputError
+from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.collection.base import Collection
 from ragrelay.collection.words import check_words, count_cut, sampled
@@ -87,7 +87,7 @@ class Bm25(Retriever):
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the engine supports the stemmer, and that query expansion is only configured with Terrier."""
         if self.stemmer not in STEMMERS[self.engine]:
-            expected = f"one of {', '.join(STEMMERS[self.engine])} with engine {self.engine}"
+            expected = f"{one_of(STEMMERS[self.engine], self.stemmer)} with engine {self.engine}"
             raise InputError(place + ".stemmer'", repr(self.stemmer), expected)
         if self.expansion and self.engine != "terrier":
             raise InputError(place + ".expansion'", f"{self.expansion!r} with engine {self.engine}", "engine terrier")

@@ -31,7 +31,7 @@ class Oracle(Judged):
     def check_written(cls, given: Mapping[str, object]) -> None:
         """Check that at least one of the keys that choose passages is set."""
         if not any(key in given for key in ONE_OF):
-            raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of them")
+            raise RefusedError("none of " + ", ".join(map(repr, ONE_OF)), "at least one of these keys")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that `min_label` isn't above `max_label`."""

@@ -44,8 +44,8 @@ class Processed(Retriever):
             raise InputError(f"{place}.of'", f"{self.of!r}, whose passages are chosen by judgements", expected)
         for name in study.grid.generators:
             if name not in study.asked:
-                expected = "a generator whose answers aren't imported, or the retriever whose passages were shown"
-                found = f"generator {name!r}, whose imported answers were generated from unknown texts"
+                expected = "a generator with an engine, or the retriever whose passages were shown"
+                found = f"generator {name!r}, whose answers are imported and may use other texts"
                 raise InputError(f"{place}'", found, expected)
 
     def downloads(self) -> Iterator[Download]:

@@ -55,7 +55,7 @@ class Run(Bringing):
             if wrong.height:
                 qid, docno, given = wrong.select("qid", "docno", "given").row(0)
                 found = f"rank {given!r} of docno {docno!r} for qid {qid!r}"
-                raise InputError(place, found, "whole numbers, each once per query, because ranked_by is set to ranks")
+                raise InputError(place, found, "whole numbers, unique within a query, because ranked_by is ranks")
             return numbers
         if self.ranked_by is None:
             key = f"config key 'retrievers.{name}.ranked_by'"

@@ -92,7 +92,7 @@ class CosineMeasure:
         try:
             return SentenceTransformer(source, revision=self.scorer.revision, device=device)
         except Exception as error:  # the Rust library of tokenizers raises no narrower type
-            reason = f"one that can't be loaded ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+            reason = f"a loading error ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
             place = f"scorer model {self.scorer.model!r}"
             raise InputError(place, reason, "the folder or hub id of an embedding model") from error
 

@@ -48,7 +48,7 @@ class File(Scorer):
         """Check that the scale is valid, and that each dataset has a file with valid scores for cells in the grid."""
         super().check(place, study)
         if self.scale[0] == self.scale[1]:
-            raise InputError(f"{place}.scale'", str(self.scale), "the worst value, then the best one")
+            raise InputError(f"{place}.scale'", str(self.scale), "the worst value, then the best value")
         for dataset in study.grid.datasets:
             self.rows(dataset, study.grid, study.folder)
 

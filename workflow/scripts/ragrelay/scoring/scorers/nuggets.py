@@ -87,11 +87,11 @@ class Nuggets(JudgeScorer):
         super().check(place, study)
         if (self.path is None) == (self.written_by is None):
             found = "both path and written_by" if self.path else "neither path nor written_by"
-            raise InputError(f"{place}'", found, "exactly one of them")
+            raise InputError(f"{place}'", found, "exactly one of these keys")
         if self.path is not None:
             for key in LISTS:
                 if key in self.model_fields_set and getattr(self, key) != type(self).model_fields[key].default:
-                    raise InputError(f"{place}.{key}'", "a key that has no effect here", "written_by instead of path")
+                    raise InputError(f"{place}.{key}'", "a key that has no effect", "this key only with written_by")
             for dataset in study.grid.datasets:
                 read_nuggets(study.folder / self.file(dataset))
             return
@@ -102,7 +102,7 @@ class Nuggets(JudgeScorer):
             expected = one_of(retrievers, self.retriever, what="a retriever in grid.retrievers")
             raise InputError(f"{place}.retriever'", repr(self.retriever), expected)
         if self.least_label is not None:
-            raise InputError(f"{place}.least_label'", "a key that has no effect", "it only without key retriever")
+            raise InputError(f"{place}.least_label'", "a key that has no effect", "this key only without key retriever")
 
     def file(self, dataset: str) -> str:
         """Return the path of a dataset's nugget file."""

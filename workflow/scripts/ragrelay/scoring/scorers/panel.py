@@ -9,7 +9,7 @@ from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import Name, Text, Unique
 from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
 
-JUDGED = "a scorer that asks a judge, or a scorer of kind file"
+JUDGED = "a scorer with a judge, or a scorer of kind file"
 
 
 class Panel(Scorer):
