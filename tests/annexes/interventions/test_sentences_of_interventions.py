@@ -23,7 +23,10 @@ STATES: dict[str, pl.DataFrame] = {
     "not-better": effects_of(made(worth=-0.02, noise=0.1, n=17), 17, definitions=SWAP),
     "nine": effects_of(made(n=9), definitions=SWAP),
     "few-for-relay": effects_of(made(), definitions=SWAP).with_columns(
-        relay_reason=pl.when(k=1).then(pl.lit("6 of 24 queries have contexts that differ, but 20 are needed"))
+        relay=pl.when(k=1).then("relay"),
+        relay_reason=pl.when(k=1)
+        .then(pl.lit("6 of 24 queries have contexts that differ, but 20 are needed"))
+        .otherwise(pl.lit("3 of 24 queries have contexts that differ, but 20 are needed")),
     ),
     "few": effects_of(made(n=4), definitions=SWAP),
     "none": effects_of(made(n=0)),
@@ -123,7 +126,7 @@ def test_several_verdicts_share_a_title() -> None:
 
 def test_contexts_that_have_nothing_to_compare_are_told() -> None:
     """A context of one passage has no other; and without any effect, each k is named."""
-    own = "there are no answers to queries with a relevant and a non-relevant passage in the top 1."
+    own = "a context with one passage can’t contain both a relevant and a non-relevant passage."
     last = effect_sentences(study_of(STATES["left-out"]))[-1]
     assert last == f"Intervention “without” on bm25, k = 1: nothing to compare, because {own}"
     assert not any("to compare" in text for text in effect_sentences(study_of(STATES["worse"])))

@@ -174,7 +174,7 @@ def test_cells_that_different_people_scored_have_no_interval(shares: tuple[int, 
     if unlike:
         one, other = (f"{share / 40:.0%}" for share in shares)
         assert str(row["reason"]).startswith("different people scored the two cells: ada gave ")
-        assert str(row["reason"]).endswith(f"gave {one} of the scores in the first cell, {other} in the second")
+        assert str(row["reason"]).endswith(f"gave {one} of the scores in the first cell and {other} in the second")
         counts = np.array([shares, [40 - share for share in shares]])
         assert stats.chi2_contingency(counts, correction=False).pvalue < 0.2
     both = {"ada": known / 2, "bo": known / 2}

@@ -29,7 +29,7 @@ NAMES = {
     "longer",
     "shorter",
     "unknown",
-    "did not end",
+    "unfinished",
     "no test",
 }
 WORDS = ("more", "fewer", "undecided", "too few", "no test")
@@ -84,7 +84,7 @@ class Counted:
 
     def beside(self, cell: tuple[str, str, int]) -> str:
         cut, unfinished, thoughts = self.share(cell)
-        return f" {percent((cut + unfinished) / thoughts)} cut" if cut + unfinished else ""
+        return f" {percent((cut + unfinished) / thoughts)} cut unfinished" if cut + unfinished else ""
 
     def difference(self, cell: tuple[str, str, int], against: str) -> np.ndarray:
         other = self.means(("zeroshot", "none", 0) if against == "zeroshot" else (against, *cell[1:]))
@@ -166,13 +166,16 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
     lower = "" if unknown == len(rows) else "lower"
     cut, unfinished, thoughts = counted.share(*counted.once)
     share = percent((cut + unfinished) / thoughts)
-    if cut + unfinished:
-        claimed.append(f"{cut:,} cut {unfinished:,} did not end {share} {thoughts:,} {lower}")
+    if cut and unfinished:
+        claimed.append(f"{cut:,} cut {unfinished:,} unfinished {share} {thoughts:,} {lower}")
+    elif cut or unfinished:
+        part = f"{cut + unfinished:,} {thoughts:,} {share}" if cut + unfinished < thoughts else f"{thoughts:,}"
+        claimed.append(f"{part} {'cut' if cut else 'unfinished'} {lower}")
     if unknown:
         claimed.append(f"unknown {unknown:,} {len(rows):,}" if unknown < len(rows) else f"unknown {unknown:,}")
     many = (cut + unfinished) / thoughts > 0.1
     some = "" if cut + unfinished == thoughts else f"{share} {cut + unfinished:,}"
-    return answer, claimed, [f"demo {some} demo-lm {thoughts:,} cut did not end {lower}"] * many
+    return answer, claimed, [f"demo {some} demo-lm {thoughts:,} cut unfinished {lower}"] * many
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -202,7 +205,7 @@ def test_a_tenth_is_not_yet_many() -> None:
     assert of_thoughts.thought_warnings(study_of(answers(rows))) == []
     rows[3] = (*rows[3][:6], "unfinished")
     (warning,) = of_thoughts.thought_warnings(study_of(answers(rows)))
-    assert warning.startswith("On demo, 13% (4) of demo-lm’s 30 thoughts were cut at the budget or did not end")
+    assert warning.startswith("On demo, 13% (4) of demo-lm’s 30 thoughts were cut off at the budget or left unfinished")
 
 
 def test_a_reference_that_knows_the_judgements_is_said_to() -> None:

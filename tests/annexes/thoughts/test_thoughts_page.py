@@ -53,7 +53,7 @@ def test_the_part_is_on_the_page_with_its_figure_tables_and_warning(tmp_path: Pa
     page = render(tmp_path, study_of(made(budget=250)), study_of(made(), dataset="other", generator=HOSTILE))
     assert '<a href="#thoughts">Thoughts</a>' in page
     assert "Does the model think longer with a worse context?" in page and "2604.01161" in page
-    warning = "On demo, 29% (605) of demo-lm’s 2,117 thoughts were cut at the budget or did not end"
+    warning = "On demo, 29% (605) of demo-lm’s 2,117 thoughts were cut off at the budget or left unfinished"
     assert page.count(warning) == 1 and page.index(warning) < page.index('id="thoughts"'), "above all answers"
     anchors = [
         f"thoughts{place}{name}"

@@ -163,11 +163,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm", {**SERVED, "max_tokens": None}, ["'generators.lm.max_tokens'", "found None", "an integer"]),
     ("generators.lm", {**SERVED, "temperature": -1.0}, ["'generators.lm.temperature'", "-1.0", "at least 0"]),
     ("generators.lm", {**SERVED, "extra_body": {"n": 2}}, ["'generators.lm.extra_body.n'", "that ragrelay sets"]),
-    (
-        "generators.lm",
-        {**SERVED, "extra_body": {"seed": 2}},
-        ["'generators.lm.extra_body.seed'", "null to send no seed"],
-    ),
+    ("generators.lm", {**SERVED, "extra_body": {"seed": 2}}, ["'generators.lm.extra_body.seed'", "null to send no"]),
     (
         "generators.lm",
         {**SERVED, "extra_body": {"top_k": -1}},

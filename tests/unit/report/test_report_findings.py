@@ -375,7 +375,7 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
         f"They do with bm25 and dense: Spearman’s ρ between nDCG@5 and utility is {value} ["
     )
     assert saying("above zero", "undecided").startswith("They do with bm25; we do not know for dense: ")
-    assert saying("undecided", "undecided").startswith("We do not know, for either retriever: ")
+    assert saying("undecided", "undecided").startswith("We do not know for either retriever: ")
     assert saying("below zero", "undecided").startswith("They have lower utility with bm25; we do not know for dense: ")
     assert "rel" not in saying("undecided", "undecided")
 
@@ -402,7 +402,7 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
         said = saying(["above zero"] * 4, values, sizes)
         assert said == f"They do with all retrievers: {rho} ({n} queries).{holm}"
     assert saying(["undecided"] * 4, [-0.1, *values[1:]], [36] * 4) == (
-        f"We do not know, for any of the 4 retrievers: {rho.replace('0.31', '−0.10')} (36 queries)."
+        f"We do not know for any of the 4 retrievers: {rho.replace('0.31', '−0.10')} (36 queries)."
     )
     mixed = saying(["above zero", "below zero", "undecided", "undecided"], values, [36] * 4)
     assert mixed == (

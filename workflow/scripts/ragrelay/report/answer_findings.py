@@ -138,8 +138,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     row, where = few.row(0, named=True), few["retriever"].n_unique()
     return [
         f"With {row['retriever']}, only {counted(row['n'], 'query has', 'queries have')} a relevant passage at "
-        f"position {row['position']} of the prompt. Don’t rely on utility by position (under “Answers”) where "
-        f"fewer than 30 queries have a relevant passage at that position; this affects {counted(where, 'retriever')}."
+        f"position {row['position']} of the prompt. Don’t rely on utility by position (under “Answers”) at "
+        f"positions where fewer than 30 queries have a relevant passage; this affects {counted(where, 'retriever')}."
     ]
 
 

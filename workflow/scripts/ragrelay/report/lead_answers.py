@@ -121,7 +121,7 @@ def ranked_well(facts: Facts) -> Conclusion:
         named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
         strong = "They do with all retrievers" if len(groups[ABOVE]) == all_ else (
             f"They do with {sizes[ABOVE] if groups[ABOVE] else 'none'} of {all_} retrievers{named}")  # fmt: skip
-        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of the {all_} retrievers"
+        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know for any of the {all_} retrievers"
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
         worse = f"utility is lower with {sizes[BELOW]}; " if groups[BELOW] else ""
         unknown = f"we do not know for {sizes[UNDECIDED]}; " if mixed else ""
@@ -138,7 +138,7 @@ def ranked_well(facts: Facts) -> Conclusion:
     if len(groups[UNDECIDED]) == len(known):
         parts = [
             "We do not know"
-            + (", for either retriever" if len(known) == 2 else ", for any retriever" if len(known) > 1 else "")
+            + (" for either retriever" if len(known) == 2 else " for any retriever" if len(known) > 1 else "")
         ]
     strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
     basis = f"Spearman’s ρ between {lead['measure']}@{lead['k']} and utility is {listing(rho)}"

@@ -28,7 +28,7 @@ OUTPUTS: tuple[Output, ...] = (
         f"{MODULE}.page_tables:effect_table", {},
         note="Effects are averaged over positions and draws within each query, then over queries. Effects of a "
              "context’s own passages are compared at equal positions. Slopes are per 0.1 of the measure: the effect’s "
-             "slope is causal; relay’s slope is correlational, over all rankings in the same cell.",
+             "slope is causal; relay’s slope is correlational and estimated from all rankings in the same cell.",
         limited=True,
     ),
 )  # fmt: skip

@@ -15,7 +15,7 @@ from ragrelay.analysis.verdicts import (
     UNDECIDED,
 )
 from ragrelay.annexes.interventions.effects import FIRST_LAST, OVERALL
-from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, Intervention
+from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, Intervention, OfOwnPassages
 from ragrelay.annexes.interventions.outputs import RESULT_TABLES
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
@@ -94,8 +94,8 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         where = f"Intervention “{name}” on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
-        unseen = "scored only against references that appear in none of the contexts compared at the same k"
-        others = "(because answers may copy the other references): the effect is"
+        unseen = "with answers scored only against references that appear in none of the contexts compared at the same"
+        others = "k (because answers may copy the other references): the effect is"
         sentences += _by_k(f"{where}, {unseen} {others}", study.overall.filter(**here))
         of_ends = rows.filter(part=FIRST_LAST).with_columns(pl.col("verdict").replace(OF_PLACES))
         sentences += _by_k(f"{where}: the effect at the first position, minus the effect at the last, is", of_ends)
@@ -103,7 +103,7 @@ def effect_sentences(study: EffectStudy) -> list[str]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             said = f"{where}: per {PER} of {of_k[0]['measure']}, {by} is {listing(slopes)}."
             if any(row["relay"] is not None for row in of_k):
-                said += " Relay’s slope is correlational: it covers all rankings and isn’t adjusted for difficulty."
+                said += " Relay’s slope is correlational, estimated from all rankings and not adjusted for difficulty."
             fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
             intervals, its = ("intervals", "their") if len(fallen) > 1 else ("interval", "its")
             remark = (
@@ -117,15 +117,20 @@ def effect_sentences(study: EffectStudy) -> list[str]:
 def _without_effect(study: EffectStudy) -> list[str]:
     """Name each k at which an intervention has no effect estimate because no query has answers to compare."""
     known = {*study.overall.select("intervention", "retriever", "k").iter_rows()}
-    of = {name: INTERVENTION_KINDS[one["kind"]].population for name, one in study.asked.items()}
+    kinds = {name: INTERVENTION_KINDS[one["kind"]] for name, one in study.asked.items()}
     return [
-        f"Intervention “{name}” on {retriever}, k = {k}: nothing to compare, because there are no answers to queries "
-        f"{of[name].format(k=k)}."
+        f"Intervention “{name}” on {retriever}, k = {k}: nothing to compare, because {_why(kinds[name], k)}."
         for name, one in study.asked.items()
         for retriever in one["retrievers"]
         for k in one["k"]
         if (name, retriever, k) not in known
     ]
+
+
+def _why(kind: type[Intervention], k: int) -> str:
+    if k == 1 and issubclass(kind, OfOwnPassages):
+        return "a context with one passage can’t contain both a relevant and a non-relevant passage"
+    return f"there are no answers to queries {kind.population.format(k=k)}"
 
 
 def _first(study: EffectStudy) -> Sequence[Row]:
@@ -162,8 +167,10 @@ def _slopes(row: Row) -> str:
         value, low, high = (None if row[name] is None else row[name] * PER for name in (of, f"{of}_low", f"{of}_high"))
         return with_interval(value, low, high)
 
-    beside = f"relay’s slope: {per('relay')}" if row["relay"] is not None else "relay has no slope"
-    beside += f", from {TOO_FEW}: {row['relay_reason']}" if row["relay_reason"] else ""
+    beside, few = "no slope available for relay", ", because there are"
+    if row["relay"] is not None:
+        beside, few = f"relay’s slope: {per('relay')}", ", from"
+    beside += f"{few} {TOO_FEW}: {row['relay_reason']}" if row["relay_reason"] else ""
     unbounded = "" if row["slope_low"] is not None or row["low"] is None else "interval unbounded; "
     return f"{per('slope')} at k = {row['k']} ({unbounded}{beside})"
 

@@ -192,7 +192,7 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
         return ""
     shares = {name: of_cells / sum(counts.values()) for name, of_cells in counts.items()}
     name, (one, other) = max(shares.items(), key=lambda each: np.ptp(each[1]))
-    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the scores in the first cell, {other:.0%} in the second"
+    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the scores in the first cell and {other:.0%} in the second"
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "human scores") -> str:

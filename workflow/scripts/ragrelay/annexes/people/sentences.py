@@ -193,7 +193,7 @@ def _agreement(study: PeopleStudy) -> Iterator[str]:
 def _biases(study: PeopleStudy) -> Iterator[str]:
     for row in study["people_agreement"].filter(pl.col("quantity").is_in([LENGTH, GENERATOR])).to_dicts():
         if row["low"] is not None and (row["low"] > 0 or row["high"] < 0):
-            what, per = ("longer answers", " per doubling of words") if row["quantity"] == LENGTH else (
+            what, per = ("longer answers", " per doubling of the number of words") if row["quantity"] == LENGTH else (
                 f"answers from {row['of']}", "")  # fmt: skip
             side, ends = "more", (row["value"], row["low"], row["high"])
             if row["value"] < 0:

@@ -32,8 +32,8 @@ def _answer(studies: Sequence[PredictedStudy], target: str) -> Conclusion:
     row = (worth if worth.height else tested).sort("rho", descending=True).row(0, named=True)
     shown = "A predictor is" if worth.height else "No predictor is shown to be"
     strong = f"{shown} worth using in {_of(worth.height, tested.height, 'cell')}"
-    by_chance = f"{number(row['chance'], 2)} expected by chance"
-    return Conclusion(*asked, strong, f"the strongest is {_in_cell(row)} (ρ = {number(row['rho'], 2)}; {by_chance})")
+    by_rho = f"ρ = {number(row['rho'], 2)}; {number(row['chance'], 2)} expected by chance"
+    return Conclusion(*asked, strong, remark=f"The strongest is {_in_cell(row)} ({by_rho}).")
 
 
 def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
@@ -90,8 +90,8 @@ def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
     given = f", and with P given P₀ at ρ = {number(row['given_p0'], 2)} ({holm})" if row["given_p0"] is not None else ""
     return (
         f"In {_of(by_p0.height, tested.height, 'cell')}, the best predictor correlates with the gain but is not shown "
-        "to add anything to what P₀ alone predicts: it may predict the quality of the zero-shot answer, or that "
-        f"answer’s noise, rather than what the context adds. For example, {_in_cell(row)} correlates with the gain at "
+        "to add anything to what P₀ alone predicts: it may predict the quality of the zero-shot answer, or "
+        f"the noise in P₀, rather than what the context adds. For example, {_in_cell(row)} correlates with the gain at "
         f"ρ = {number(row['rho'], 2)}{given}."
     )
 

@@ -62,7 +62,7 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
         if parts:
             tests = study["reproduced_findings"]["p_value"].count()
             sentences.append(
-                f"Verdicts on the paper’s findings, per dataset, references and pair: {listing(parts)}. The "
+                f"Verdicts on the paper’s findings, for each dataset, reference set and pair: {listing(parts)}. The "
                 f"{counted(tests, 'test is', 'tests are')} uncorrected; if no finding held, chance alone "
                 f"would make {about(ALPHA * tests)} of them significant on average."
             )

@@ -21,7 +21,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean tokens per thought against k, with a line per retriever and a panel per ordering. Bars are 95% intervals "
         "over queries; the dotted line is for thoughts without context.",
         "There is a panel per ordering. Bars and the shaded band are 95% intervals over queries; the dotted line is "
-        "for thoughts without context. Thoughts that were cut or didn’t end are included at the length they reached.",
+        "for thoughts without context. Thoughts that were cut off or left unfinished count at the length they reached.",
     ),
     Table(
         "thought_differences", THOUGHTS, ("thought_differences",),
@@ -34,8 +34,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "thoughts", THOUGHTS, ("thoughts",), "Thought tokens in every cell, and how thoughts end", "", "thoughts",
         f"{MODULE}.page_tables:thought_table", {},
-        note="Means are over queries, after averaging over seeds. If thoughts were cut at the budget or didn’t end, "
-             "means are lower bounds.",
+        note="Means are over queries, after averaging over seeds. If thoughts were cut off at the budget or left "
+             "unfinished, means are lower bounds.",
         limited=True,
     ),
 )  # fmt: skip

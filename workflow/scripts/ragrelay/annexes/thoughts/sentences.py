@@ -17,7 +17,7 @@ from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
 
 MANY = 0.1
-"""The page warns if more than this share of a generator's thoughts were cut or did not end."""
+"""The page warns if more than this share of a generator's thoughts were cut off or left unfinished."""
 WHOLE_FROM = 100
 """Values of at least this many tokens are written without decimals."""
 BY_VERDICT = {
@@ -57,7 +57,7 @@ def thought_sentences(study: ThoughtStudy) -> list[str]:
 
 
 def thought_warnings(study: ThoughtStudy) -> list[str]:
-    """Warn if the share of thoughts that were cut at the budget or didn't end is above MANY."""
+    """Warn if the share of thoughts that were cut off at the budget or left unfinished is above MANY."""
     rows = study.counts
     censored = study.censored(rows)
     if censored is None or censored <= MANY:
@@ -65,8 +65,8 @@ def thought_warnings(study: ThoughtStudy) -> list[str]:
     cut, thoughts = rows.select(CENSORED.sum().alias("cut"), THOUGHTS.sum().alias("thoughts")).row(0)
     some = "all" if cut == thoughts else f"{share(censored)} ({count(cut)})"
     return [
-        f"On {study.keys['dataset']}, {some} of {study.keys['generator']}’s {count(thoughts)} thoughts were cut at the "
-        "budget or did not end"
+        f"On {study.keys['dataset']}, {some} of {study.keys['generator']}’s {count(thoughts)} thoughts were cut off at "
+        "the budget or left unfinished"
         f"{'' if _no_lengths(study) else ', so mean thought lengths are lower bounds'}."
     ]
 
@@ -88,7 +88,7 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     [base] = study["thoughts"].filter(**here).to_dicts()
     said = (
         f"{_where(study)}: {_of(study, against)}, thoughts average {_tokens(base['mean_tokens'])} tokens"
-        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean differences from these "
+        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Mean differences in length from these "
         f"thoughts, in tokens (up to {counted(most, 'query', 'queries')}): {'; '.join(parts)}."
     )
     return [with_remark(said, _remark(rows)), *_counts(study, against)]
@@ -113,18 +113,23 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
 
 
 def _censored(study: ThoughtStudy) -> list[str]:
-    """Say how many thoughts were cut or did not end, and how this affects means."""
+    """Say how many thoughts were cut off or left unfinished, and how this affects means."""
     cut, unfinished, thoughts = study.counts.select(
         pl.col(CUT).sum(), pl.col(UNFINISHED).sum(), THOUGHTS.sum().alias("thoughts")
     ).row(0)
-    if not cut + unfinished:
+    both, total = cut + unfinished, counted(thoughts, "thought")
+    if not both:
         return []
-    return [
-        f"{counted(cut, 'thought was', 'thoughts were')} cut at the budget and {count(unfinished)} did not end "
-        f"(together {share((cut + unfinished) / thoughts)} of {counted(thoughts, 'thought')})."
-        + ("" if _no_lengths(study) else " Only their generated tokens are counted, so means are "
-                                         "lower bounds and differences may be too small or too large.")
-    ]  # fmt: skip
+    how = "cut off at the budget" if cut else "left unfinished"
+    said = f"{count(both)} of {total} ({share(both / thoughts)}) {'was' if both == 1 else 'were'} {how}."
+    if both == thoughts > 1:
+        said = f"All {total} were {how}."
+    if cut and unfinished:
+        of_cut = counted(cut, "thought was", "thoughts were")
+        said = f"{of_cut} {how} and {count(unfinished)} left unfinished (together {share(both / thoughts)} of {total})."
+    lower = " Only their generated tokens are counted, so means are lower bounds and differences may be too small or " \
+            "too large."  # fmt: skip
+    return [said + ("" if _no_lengths(study) else lower)]
 
 
 def _unknown(study: ThoughtStudy) -> list[str]:
@@ -176,7 +181,7 @@ def _of(study: ThoughtStudy, against: str) -> str:
 
 
 def _share(study: ThoughtStudy, here: Mapping[str, object]) -> str:
-    """Say what share of a cell's thoughts were cut or did not end; empty if none were."""
+    """Say what share of a cell's thoughts were cut off or left unfinished; empty if none were."""
     censored = study.censored(study["thoughts"].filter(**here))
     return f"{share(censored)} cut or unfinished" if censored else ""
 
