@@ -8,7 +8,7 @@ from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from ragrelay.annexes.compare.paired import DECIDES, SAME, STILL
 from ragrelay.report.display.findings import Conclusion, Findings, counts, undone, with_remark, would_undo
-from ragrelay.report.display.numbers import about, count, counted, listing, p_value, with_interval
+from ragrelay.report.display.numbers import about, count, counted, listing, p_compared, p_value, with_interval
 
 if TYPE_CHECKING:
     from ragrelay.annexes.compare.compared import Compared
@@ -121,12 +121,7 @@ def _moved(row: Row) -> str:
         moved = f"{moved}; {few}"
     if row["p_verdict"] is None:
         return moved
-    return f"{moved}; p {_p(row['p_verdict'])}, or {p_value(row['p_holm'])} after Holm’s correction"
-
-
-def _p(value: float | None) -> str:
-    text = p_value(value)
-    return text if text.startswith("<") else f"= {text}"
+    return f"{moved}; p {p_compared(row['p_verdict'])}, or {p_value(row['p_holm'])} after Holm’s correction"
 
 
 def _everywhere(tests: pl.DataFrame) -> list[str]:

@@ -14,7 +14,7 @@ from ragrelay.annexes.measure_comparison.closeness import (
 from ragrelay.annexes.measure_comparison.outputs import RESULT_TABLES
 from ragrelay.annexes.measure_comparison.study import MeasuresShown
 from ragrelay.report.display.findings import Conclusion
-from ragrelay.report.display.numbers import counted, listing, p_value, share, with_interval
+from ragrelay.report.display.numbers import counted, listing, p_compared, share, with_interval
 from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
 
@@ -72,8 +72,7 @@ def _leads(study: MeasuresShown, rows: list[Row], most: str) -> str:
              for row in study.pairs.to_dicts() if most in (row["measure"], row["against_measure"])]  # fmt: skip
     lead, other, p = min(leads)
     r = with_interval(own["r"], own["low"], own["high"])
-    of_p = f"p = {p_value(p)}".replace("= <", "< ")
-    over = f"its smallest lead in r² is {with_interval(lead, None, None)}, over {other} ({of_p})"
+    over = f"its smallest lead in r² is {with_interval(lead, None, None)}, over {other} (p {p_compared(p)})"
     return f"r = {r}; {over}, and it leads in each of {counted(len(leads), 'comparison')} at the 95% level"
 
 

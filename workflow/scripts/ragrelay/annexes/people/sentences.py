@@ -12,7 +12,7 @@ from ragrelay.annexes.people.outputs import RESULT_TABLES
 from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report.display.findings import Conclusion
-from ragrelay.report.display.numbers import count, counted, listing, number, p_value, share, with_interval
+from ragrelay.report.display.numbers import count, counted, listing, number, p_compared, share, with_interval
 from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
 
@@ -185,9 +185,8 @@ def _agreement(study: PeopleStudy) -> Iterator[str]:
         if row["quantity"] != RHO:
             continue
         difference = with_interval(row["difference"], row["low"], row["high"], 2)
-        p = f"p = {p_value(row['p_value'])}".replace("= <", "< ")
         minus = f"ρ for {row['scorer']} minus ρ for {row['against']}"
-        yield f"Over {counted(row['n'], 'answer')}, {minus} is {difference} ({p})."
+        yield f"Over {counted(row['n'], 'answer')}, {minus} is {difference} (p {p_compared(row['p_value'])})."
 
 
 def _biases(study: PeopleStudy) -> Iterator[str]:

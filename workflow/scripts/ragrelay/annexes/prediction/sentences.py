@@ -11,7 +11,7 @@ from ragrelay.annexes.prediction.decisions import USE
 from ragrelay.annexes.prediction.ensembles import PRE, RIDGE
 from ragrelay.annexes.prediction.study import PredictedStudy
 from ragrelay.report.display.findings import Conclusion, Findings
-from ragrelay.report.display.numbers import count, counted, listing, number, p_value, with_interval
+from ragrelay.report.display.numbers import count, counted, listing, number, p_compared, with_interval
 
 TARGETS = {GAIN: "the context’s gain (P − P₀)", P: "answer quality (P)"}
 BEYOND = {GAIN: " and adds to what P₀ alone predicts", P: ""}
@@ -86,7 +86,7 @@ def _worth(tested: pl.DataFrame, worth: pl.DataFrame, target: str) -> str:
 
 def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
     row = by_p0.row(0, named=True)
-    holm = f"{_p(row['p_given_p0_holm'])} after Holm’s correction"
+    holm = f"p {p_compared(row['p_given_p0_holm'])} after Holm’s correction"
     given = f", and with P given P₀ at ρ = {number(row['given_p0'], 2)} ({holm})" if row["given_p0"] is not None else ""
     return (
         f"In {_of(by_p0.height, tested.height, 'cell')}, the best predictor correlates with the gain but is not shown "
@@ -104,17 +104,12 @@ def _of(some: int, total: int, noun: str) -> str:
 def _named(row: dict[str, Any]) -> str:
     return (
         f"{_in_cell(row)} (ρ = {number(row['rho'], 2)}; the best of {counted(row['n_predictors'], 'predictor')} would "
-        f"reach {number(row['chance'], 2)} by chance; {_p(row['p_holm'])} after Holm’s correction)"
+        f"reach {number(row['chance'], 2)} by chance; p {p_compared(row['p_holm'])} after Holm’s correction)"
     )
 
 
 def _in_cell(row: dict[str, Any]) -> str:
     return f"{row['predictor']} with {row['retriever']} at k = {row['k']}"
-
-
-def _p(value: float | None) -> str:
-    text = p_value(value)
-    return f"p < {text[1:]}" if text[0] == "<" else f"p = {text}"
 
 
 def _ensemble(study: PredictedStudy) -> str | None:
