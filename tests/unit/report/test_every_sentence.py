@@ -1529,16 +1529,8 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
     approve(APPROVED / "other-verdicts.txt", [*said, lead_table.table(facts_of(section))["last"]])
 
 
-MODULES = (
-    "verdict_sentences.py",
-    "findings.py",
-    "answer_findings.py",
-    "lead.py",
-    "lead_answers.py",
-    "lead_table.py",
-    "lead_warnings.py",
-    "part_headings.py",
-)
+MODULES = ("verdict_sentences.py", "findings.py", "answer_findings.py", "lead.py", "lead_answers.py", "lead_table.py",
+           "lead_warnings.py", "part_headings.py")  # fmt: skip
 """Where the sentences of a study's page are made."""
 
 

@@ -134,8 +134,9 @@ def test_answers_without_a_line_in_the_file_are_counted_on_the_page_and_the_term
     told.write_text(json.dumps([*absent, named | {"what": NO_RESULTS, "count": 3, "detail": {"retriever": "dense"}}]))
     study, total = read_study(**files), cells["n"].sum() + 5 * n
     [sentence] = study.missing
-    assert sentence.startswith(f"{5 * n:,} of {total:,} answers by demo-lm for demo are missing (")
-    assert "% with bm25)" in sentence and sentence.endswith(f"of all results (no line in the file: {5 * n:,}).")
+    lost = f"{5 * n:,} of {total:,} answers by demo-lm for demo are missing"
+    assert sentence.startswith(f"{lost} (no line in the file: {5 * n:,}), which is ")
+    assert sentence.endswith("% with bm25); they have no score and are left out of all results.")
     assert last_remarks([path], told)[0] == f"ragrelay: {sentence}"
     [said] = [text for _, text, _ in warnings(facts_of(study.sections[0]), study.left_out) if "are missing" in text]
     assert said.startswith(f"{5 * n / total:.0%} of all answers") and f"(no line in the file: {5 * n:,});" in said

@@ -182,6 +182,6 @@ def test_of_brought_answers_nothing_is_shown_or_said_of_engines(tmp_path: Path) 
     assert [column.title for column in shown["generators"].columns] == ["generator", "fingerprint", "model"]
     assert [column.title for column in shown["stages"].columns] == ["stage", "jobs", "seconds", "longest job, s"]
     uncounted = replace(study, provenance={"jobs": [{"prompt_tokens": None, "made": 2}, {"made": 1}]})
-    assert origin(uncounted)["totals"] == [("made", "3"), ("prompt tokens", "–")]
+    assert origin(uncounted)["totals"] == [("answers generated", "3"), ("prompt tokens", "–")]
     said = "Each generator’s answers all come from the same engine version"
     assert said in render_page(study) and said not in render_page(brought)

@@ -62,12 +62,12 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
     cells = cells.with_columns(
         charts.panel_column("ordering", "references"), charts.dodged(grid.retrievers, grid.k, "k")
     ).select("panel", "retriever", "k", "x", "value", "low", "high", "n", *(choice.field for choice in choices))
-    title = "correlation with utility" if choices else f"Pearson’s r of {grid.measure}@k and utility"
+    title = "correlation with utility" if choices else f"Pearson’s r between {grid.measure}@k and utility"
     return charts.facetted(
         [charts.zero_line(theme), *_lines(title, _coefficients_scale(cells), section, band=True)],
         charts.rows(cells),
         _panels(section),
-        f"Correlation of {grid.measure}@k and utility over queries against k, a line per retriever; {section.title}",
+        f"Correlation between {grid.measure}@k and utility over queries, against k; {section.title}",
         theme,
         choices,
     )
@@ -87,7 +87,7 @@ def within_by_k(section: Section, theme: Theme) -> Spec:
     choices = [Choice("references", "references", sets, first)] if theme == "page" and len(sets) > 1 else []
     cells = cells if choices else cells.filter(references=first)
     cells = cells.rename({"retrievers": "retriever", "ordering": "panel"})
-    title = f"r within queries of {grid.measure}@k and P"
+    title = f"within-query r between {grid.measure}@k and P"
     lines = cells.with_columns(charts.dodged(groups, grid.k, "k")).select(
         "panel", "retriever", "references", "k", "x", pl.col("r").alias("value"), "low", "high",
         pl.col("n_queries").alias("n"),

@@ -28,7 +28,7 @@ def correlation_latex(section: Section, unseen: bool = False) -> str:
         columns[f"$p$ ({NAMES[name].split()[1]})"] = _p(f"{name}_p_value")
     caption = (
         f"Correlation over queries of {escape(_measures(frame))} with utility, with 95\\% intervals "
-        f"({escape(section.title)}). $p$-values are uncorrected, and not the intervals'."
+        f"({escape(section.title)}). The uncorrected $p$-values come from a different method than the intervals."
     )
     names = (*CELL, "measure") if several else CELL
     return _longtable(frame, names, columns, caption)
@@ -49,7 +49,7 @@ def significance_latex(section: Section, unseen: bool = False) -> str:
     caption = (
         f"Paired comparisons over queries ({escape(section.title)}): $^{{\\dagger}}$ against the reference retriever "
         "in descending order, $^{\\ddagger}$ descending against ascending. Brackets contain 95\\% intervals; Holm's "
-        "correction is of the $t$-test's $p$, within mark, quantity and references."
+        "correction is applied to the $t$-test's $p$, within mark, quantity and references."
     )
     if unseen:
         caption += f" For $^{{\\dagger}}$, {escape(UNSEEN_NOTE)}."

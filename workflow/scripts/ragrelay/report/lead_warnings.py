@@ -112,10 +112,8 @@ def relay_with_holes(facts: Facts) -> list[str]:
         number((facts.labelled[name].slope or 0.0) / 10, 3)
         for name in (labellings.LOWEST, labellings.HIGHEST, labellings.NONE, labellings.ALL)
     )
-    changed: dict[str, list[str]] = {}
-    for name, word in words.items():
-        changed.setdefault(word, []).extend([LABELLED[name]] if word != own else [])
-    others = [f"{_quoted(word)} {listing(cases)}" for word, cases in changed.items() if cases]
+    cases = {word: [LABELLED[name] for name in words if words[name] == word] for word in words.values() if word != own}
+    others = [f"{_quoted(word)} {listing(some)}" for word, some in cases.items()]
     follows = f"would change from {_quoted(own)} to {' and to '.join(others)}" if others else (
         f"would remain {_quoted(own)} with all labels tried")  # fmt: skip
     return [
@@ -145,7 +143,7 @@ def clustered(facts: Facts) -> list[Warned]:
     return [
         Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} form {counted(row.clusters, 'cluster')}; the "
                            f"largest contains {share(row.share_largest)} of the queries. Verdicts, and the intervals "
-                           "in the tables systems, gain, relay and correlations, use clusters as units; other "
+                           "in the tables on systems, gain, relay and correlations, use clusters as units; other "
                            "intervals are omitted or treat queries as independent. In remarks, “a single further "
                            f"query” means “a further cluster of {number(row.queries / row.n_eff, 1)} such queries”.",
          (row,))

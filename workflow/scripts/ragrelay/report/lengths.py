@@ -23,9 +23,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
                    ("mean_tokens", "mean"))),
                alt.Tooltip("n:Q", title="answers")]  # fmt: skip
     return charts.facetted(
-        charts.interval_lines(
-            charts.k_axis(grid.k), "tokens of an answer", alt.Scale(zero=True), section.looks, tooltip
-        ),
+        charts.interval_lines(charts.k_axis(grid.k), "tokens per answer", alt.Scale(zero=True), section.looks, tooltip),
         charts.rows(cells),
         charts.Panels(list(grid.drawn), min(2, len(grid.drawn))),
         f"Answer length in tokens, as median and quartiles, against k; {section.title}",

@@ -28,7 +28,9 @@ MIXED = {
     SYSTEM: "endpoint systems (system_fingerprint)",
 }  # fmt: skip
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
-TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
+TOTALS = {"asked": "answers requested", "cached": "answers already cached", "made": "answers generated",
+          "prompt_tokens": "prompt tokens", "cached_tokens": "cached prompt tokens", "answer_tokens": "answer tokens",
+          "seconds": "seconds"}  # fmt: skip
 JOB = ("dataset", "generator", "shard")
 Records = Sequence[Mapping[str, Any]]
 
@@ -51,7 +53,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         "stages": tables.filled(stage_table(provenance.get("stages") or [], _hours(generators))),
         "jobs": tables.filled(tables.records_table("Generation, per job", shown, JOB)),
         "totals": [
-            (name.replace("_", " "), number(value, 1) if isinstance(value, float) else count(value))
+            (TOTALS[name], number(value, 1) if isinstance(value, float) else count(value))
             for name, value in sums.items()
         ],
         "versions": tables.records_table(

@@ -70,7 +70,7 @@ def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
                 rows.append(dict(zip(ROW, (panel, line, place, False), strict=False)) | vars(mean))
     x = charts.k_axis(sorted({row["place"] for row in rows} or {0}), "relevant passages in the context")
     look = looks([f"k = {k}" for k in grid.k] if one else sorts)
-    legend = "passages" if one else "the others"
+    legend = "passages" if one else "other passages"
     return _lines(section, theme, points, rows, look, x, "Mean P against doses of relevance", legend, levels)
 
 
@@ -174,7 +174,7 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
     points = thinned(queries, limit if page else MOST_POINTS)
     wide = not page and limit == TWO_COLUMNS
     choices = [Choice("k", "k", ks, k)] if page else []
-    titles = f"difference of {measure}@{'k' if page else k}", "difference of P"
+    titles = f"difference in {measure}@{'k' if page else k}", "difference in P"
     columns = min(len(panels) or 1, 3 if wide or page else 2 if len(panels) > 1 else 1)
     width = (600 - 40 * columns) // columns if wide else 260 // columns if not page else 210
     spec = charts.facetted(

@@ -27,7 +27,7 @@ COLUMNS = {
 }  # fmt: skip
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3
-UNSEEN_NOTE = "here the two were scored on different references, each without the passages of its own contexts"
+UNSEEN_NOTE = "each retriever has its own reference set, without the passages in its contexts"
 """The note on comparing retrievers on unseen references."""
 
 
