@@ -41,7 +41,8 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
     for row in study.tables["reproduced_summary"].to_dicts() if "reproduced_summary" in study.tables else ():
         tau = row["kendall"]
         ranked = "" if tau is None else f" Kendall’s τ between our cells and the published ones is {number(tau, 2)}."
-        of_intervals = f"{count(row['n_inside'])} of the {counted(row['n_with_interval'], 'cell')} with an interval"
+        some = "all" if row["n_inside"] == row["n_with_interval"] > 1 else f"{count(row['n_inside'])} of the"
+        of_intervals = f"{some} {counted(row['n_with_interval'], 'cell')} with an interval"
         sentences.append(
             f"{row['dataset']} · {row['generator']} · {row['scorer']}: this study covers {count(row['n'])} of "
             f"the {counted(row['n_published'], 'published cell')}. The published value lies in our interval for "
@@ -62,8 +63,8 @@ def reproduction_sentences(study: Reproduction) -> list[str]:
         if parts:
             tests = study["reproduced_findings"]["p_value"].count()
             sentences.append(
-                f"Verdicts on the paper’s findings, for each dataset, reference set and pair: {listing(parts)}. The "
-                f"{counted(tests, 'test is', 'tests are')} uncorrected; if no finding held, chance alone "
-                f"would make {about(ALPHA * tests)} of them significant on average."
+                f"Verdicts on the paper’s findings, for each dataset, reference set and pair of retrievers: "
+                f"{listing(parts)}. The {counted(tests, 'test is', 'tests are')} uncorrected; if no finding held, "
+                f"chance alone would make {about(ALPHA * tests)} of them significant on average."
             )
     return sentences
