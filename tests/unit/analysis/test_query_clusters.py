@@ -160,7 +160,7 @@ def test_an_unbounded_interval_says_why() -> None:
         pl.DataFrame({"retriever": name, **cell, "qid": qids, "p": values, "p0": p["bm25"][::-1], "utility": 0.1})
         for name, values in p.items()
     ])  # fmt: skip
-    reason = "the interval is unbounded: the clusters of queries count as 1.6 equal ones"
+    reason = "the interval is unbounded, because there are only 1.6 effective clusters of queries"
     assert f"{sizes.sum() ** 2 / (sizes**2).sum():.1f}" == "1.6"
     systems = systems_of(utility, ["bm25", "dense"], None, None, 0.02, clusters=clusters)
     equivalent = equivalences(utility, "bm25", 0.02, clusters=clusters)
