@@ -43,5 +43,5 @@ def test_files_of_other_configurations_are_listed(tmp_path: Path) -> None:
     del said[place]
     listed = {line.removeprefix("results/small/") for line in said if line.startswith("results/small/")}
     assert listed == set(STALE)
-    assert "5 files of results/small do not belong to the current configuration." in done.stderr.splitlines()
+    assert "Files in results/small that don't belong to the current configuration: 5" in done.stderr.splitlines()
     assert all((sandbox.results / name).exists() for name in STALE), "none is deleted"

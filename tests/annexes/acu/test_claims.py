@@ -62,9 +62,12 @@ WRONG: dict[str, tuple[list[Any], str]] = {
         [ROW, ROW | {"id": "b", "evidence_stance": "suports"}],
         "line 2: found evidence_stance 'suports'; expected one of supports, .*; did you mean 'supports'?",
     ),
-    "empty evidence": ([ROW | {"evidence": " "}], "line 1: found an empty value for evidence; expected values for id"),
-    "no claim": ([{k: v for k, v in ROW.items() if k != "claim"}], "line 1: found no claim; expected values for"),
-    "duplicate id": ([ROW, ROW], "line 2: found duplicate id 'a' \\(first: line 1\\); expected each id once"),
+    "empty evidence": (
+        [ROW | {"evidence": " "}],
+        "line 1: found an empty value for evidence; expected non-empty values",
+    ),
+    "no claim": ([{k: v for k, v in ROW.items() if k != "claim"}], "line 1: found no claim; expected non-empty values"),
+    "duplicate id": ([ROW, ROW], "line 2: found duplicate id 'a' \\(first: line 1\\); expected unique ids"),
     "claim_id of two claims": (
         [ROW | {"claim_id": "c"}, ROW | {"id": "b", "claim_id": "c", "claim": "Coffee is a plant."}],
         "line 2: found claim_id 'c' with a claim that differs from the one at line 1; expected one claim per claim_id",
@@ -73,7 +76,7 @@ WRONG: dict[str, tuple[list[Any], str]] = {
     "a list": ([ROW | {"evidence": ["x"]}], "line 1: found evidence with a JSON list; expected a single value"),
     "half a character": ([ROW | {"claim": "\ud800"}], "line 1: found an unpaired surrogate in claim"),
     "no object": ([[1]], "line 1: found a list; expected a JSON object"),
-    "no row": ([], "found no claim; expected at least one claim"),
+    "no row": ([], "found no claims; expected at least one claim"),
 }
 
 
@@ -90,7 +93,7 @@ def test_bad_tables(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         prepare_claims(entry)
     path.write_text("id,claim,evidence,evidence_stance\na,one,two\n")
-    with pytest.raises(InputError, match="line 2: found more or fewer fields than the header"):
+    with pytest.raises(InputError, match="line 2: found more or fewer fields than in the header"):
         prepare_claims(entry)
     path.write_bytes(b"id,claim,evidence,evidence_stance\na,\xff,two,supports\n")
     with pytest.raises(InputError, match="byte 0xff; expected UTF-8"):
@@ -187,7 +190,7 @@ def test_rows_without_a_stance_are_kept_but_not_asked(tmp_path: Path) -> None:
     assert found["evidence_stance"].to_list() == ["supports", None, None]
     template = ClaimTemplate("{claim}", "{claim} {evidence}")
     assert build_claim_prompts(found, template)["id"].to_list() == ["a", "a"]
-    with pytest.raises(InputError, match="found no evidence_stance in any row; expected at least one row with one"):
+    with pytest.raises(InputError, match="found no evidence_stance in any row; expected a row with a stance: one"):
         prepare_claims(written(tmp_path / "claims.jsonl", rows[1:]))
 
 

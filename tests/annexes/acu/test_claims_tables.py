@@ -50,7 +50,7 @@ def test_a_lacking_likelihood_is_an_error(tmp_path: Path) -> None:
     claims = claims_of(SAID)
     keys, store = stored(tmp_path, claims, WITHOUT, GIVEN)
     more = pl.concat([keys, keys.head(1).with_columns(continuation=pl.lit("absent"))])
-    with pytest.raises(InputError, match="no likelihood for 1 of 33 keys"):
+    with pytest.raises(InputError, match="no likelihoods for 1 of 33 keys"):
         compute_acu(claims, more, "plain", store, store)
 
 

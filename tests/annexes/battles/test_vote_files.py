@@ -66,7 +66,7 @@ def test_what_is_ignored_is_counted(tmp_path: Path) -> None:
         ("qid,first,vote\nq1,a,first\n", "no key second, only qid, first, vote"),
         ("qid,first,second,vote\n", "no vote"),
         ("qid,first,second,vote,assessor\nq1,a,b,first,Ann\nq1,a,b,tie,ann\n", "a second vote on qid q1"),
-        ("qid,first,second,vote\nq9,a,b,first\n", "no vote on two answers of g that are compared"),
+        ("qid,first,second,vote\nq9,a,b,first\n", "no vote on a pair of g's answers that this battle"),
     ],
 )
 def test_malformed_files_are_refused_in_one_line(tmp_path: Path, text: str, found: str) -> None:

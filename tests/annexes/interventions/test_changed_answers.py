@@ -81,5 +81,5 @@ def test_where_nothing_is_left_out_a_context_over_the_window_is_an_error(world: 
 def test_an_answer_that_the_store_lacks_is_an_error(world: World) -> None:
     world.answer(0, 1, 2)
     world.answer(3, seeds=(1,))
-    with pytest.raises(InputError, match="no answer to 1 of 8 prompts with changed contexts"):
+    with pytest.raises(InputError, match="no answers to 1 of 8 prompts with changed contexts"):
         world.view(leaves_out=True)

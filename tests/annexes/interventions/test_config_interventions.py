@@ -51,7 +51,7 @@ def test_a_measure_of_subtopics_comes_later() -> None:
     config = yaml.safe_load(CONFIG)
     config["datasets"]["demo"]["subtopics"] = "hops"
     keys = {"datasets": config["datasets"], "interventions": swap()}
-    with pytest.raises(InputError, match=r"grid.measures': found 'StRecall' as the first measure, which needs"):
+    with pytest.raises(InputError, match=r"grid.measures': found 'StRecall' as the first measure, although"):
         study(grid={"measures": ["StRecall", "nDCG"]}, **keys)
     assert study(grid={"measures": ["nDCG", "StRecall"]}, **keys).config["interventions"]
 
@@ -73,7 +73,7 @@ def test_contexts_whose_texts_a_processor_changes_are_refused() -> None:
         (swap(retrievers=[]), "interventions.swap.retrievers': found .*; expected at least 1"),
         (swap(k=[4]), "interventions.swap.k': found 4; expected a k in grid.k: one of 1, 2, 5"),
         (swap(ordering="random"), "interventions.swap.ordering': found 'random'; expected an ordering in grid"),
-        (swap(max_label=2), "interventions.swap.max_label': found 2; expected less than 2, the lowest grade of demo"),
+        (swap(max_label=2), "interventions.swap.max_label': found 2; expected less than 2, the label of the lowest"),
         (swap(places="middle"), "interventions.swap.places': found 'middle'; expected one of each, ends, first, last"),
         (swap(draws=0), "interventions.swap.draws': found 0; expected"),
         ({"swap": {"kind": "swop", "retrievers": ["bm25"]}}, "interventions.swap.kind': found 'swop'; expected one of"),

@@ -99,7 +99,7 @@ def answered(tmp_path: Path) -> Path:
     ]
     assert set(ANSWER) == {*rows[0], *THOUGHT}
     store.append(rows[:-1], {})
-    with pytest.raises(InputError, match="no answer to 1 of 6 prompts with one passage"):
+    with pytest.raises(InputError, match="no answers to 1 of 6 prompts with one passage"):
         view_single_answers(passages, [1, 2], store)
     store.append(rows[-1:], {})
     path = tmp_path / "answers.parquet"

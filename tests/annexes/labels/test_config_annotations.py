@@ -48,9 +48,9 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
     ("change", "message"),
     [
         ({"grid": {"annotations": ["qrel"]}}, "grid.annotations': found 'qrel'; expected one of .*'qrels'"),
-        ({"grid": {"k": [1, 20]}}, "grid.k': found 1, 20; expected a k from 2 to annotation_depth = 10"),
-        ({"grid": {"orderings": ["ascending"]}}, "grid.orderings': found ascending; expected descending too"),
-        ({"annotation_depth": 60}, "annotation_depth': found 60; expected at most context_depth = 50"),
+        ({"grid": {"k": [1, 20]}}, "grid.k': found 1, 20; expected a k from 2 to 10 .annotation_depth"),
+        ({"grid": {"orderings": ["ascending"]}}, "grid.orderings': found ascending; expected descending as well"),
+        ({"annotation_depth": 60}, "annotation_depth': found 60; expected at most 50 .context_depth"),
         (
             {"annotations": {"erag": {"kind": "erag", "scorer": "bleu"}}},
             "erag.scorer': found 'bleu'; expected a scorer in grid.scorers: minilm",

@@ -32,7 +32,7 @@ def test_both_formats_alike(tmp_path: Path) -> None:
     ({"qid": ["1\0"], "docno": ["d"], "label": [1]}, r"column qid: found qid '1\\x00', in which character 2 is U\+00"),
     ({"qid": ["1"], "docno": [None], "label": [1]}, "column docno: found a null"),
     ({"qid": ["1", "1"], "docno": ["d", "d"], "label": [1, 2]}, "found duplicate qid '1', docno 'd'"),
-    ({"qid": [], "docno": [], "label": pl.Series([], dtype=pl.Int64)}, "found no judgement"),
+    ({"qid": [], "docno": [], "label": pl.Series([], dtype=pl.Int64)}, "found no labels"),
 ])  # fmt: skip
 def test_what_is_wrong_with_a_parquet_file(columns: dict, message: str, tmp_path: Path) -> None:
     pl.DataFrame(columns).write_parquet(tmp_path / "a.parquet")

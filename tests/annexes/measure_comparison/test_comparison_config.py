@@ -17,7 +17,7 @@ PLACE = "config key 'compare_measures"
     ("grid", "key", "found"),
     [
         ({}, {}, f"{PLACE}': found a single measure in grid.measures; expected two or more"),
-        ({"measures": ["nDCG", "P"]}, {"declared": "AP"}, f"{PLACE}.declared': found 'AP'; expected a measure from"),
+        ({"measures": ["nDCG", "P"]}, {"declared": "AP"}, f"{PLACE}.declared': found 'AP'; expected a measure in"),
         ({"measures": ["nDCG", "P"], "retrievers": ["bm25", "rel"]}, {}, f"{PLACE}': found 1 comparable retriever in"),
         ({"measures": ["nDCG", "P"]}, {"declare": "P"}, f"{PLACE}': found unknown key 'declare'"),
     ],

@@ -72,7 +72,7 @@ def test_only_the_named_cells_are_drawn_from() -> None:
 
 def test_another_draws_probabilities_are_refused() -> None:
     rows = scored(0, QIDS[:3]).with_columns(probability=pl.Series([0.1, 0.2, 0.2]), place=pl.lit("s.csv, line 2"))
-    with pytest.raises(InputError, match="different probabilities for scores in one cell"):
+    with pytest.raises(InputError, match="different probabilities within a cell"):
         drawn(ANSWERS, rows, QUERIES, OF, [0, 1], 5, 1)
 
 

@@ -29,7 +29,7 @@ def test_predictions(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     arguments = (dict.fromkeys(RANKINGS, path), files.utility, files.retrieval, kinds, RANKINGS, "nDCG", 30, 0)
     answered = pl.read_parquet(files.utility).filter(pl.col("k") > 0)
     if answered.is_empty():
-        with pytest.raises(InputError, match="answers with passages: found none with a score"):
+        with pytest.raises(InputError, match="answers with passages: found no scores"):
             evaluation.evaluate_predictions(*arguments)
     else:
         tables = evaluation.evaluate_predictions(*arguments)

@@ -70,7 +70,7 @@ def test_files_are_joined_by_passage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("columns", "message"), [
-    ({"docno": ["d", "d"], "quality": [1.0, 2.0]}, "duplicate docno 'd'; expected each passage once"),
+    ({"docno": ["d", "d"], "quality": [1.0, 2.0]}, "duplicate docno 'd'; expected unique docnos"),
     ({"docno": ["d", None], "quality": [1.0, 2.0]}, "row 2, column docno: found a null; expected a docno"),
     ({"docno": ["d", "e"], "quality": [None, float("nan")]}, "row 2, column quality: found nan; expected a finite"),
     ({"docno": ["d", "e"], "quality": [float("-inf"), 1.0]}, "row 1, column quality: found -inf; expected a finite"),

@@ -130,5 +130,5 @@ def test_no_server_and_no_answer_in_the_store(tmp_path: Path, stored: AnswerStor
     files = of_pattern(PATTERN, [str(path) for path in (tmp_path / "prompts").rglob("*.parquet")])
     with pytest.raises(InputError, match=r"endpoint http://127\.0\.0\.1"):
         recheck_answers(files, [1], stored, generator, LAYOUT, 3, start)
-    with pytest.raises(InputError, match="found none of the study's 14 answers; expected at least one of them"):
+    with pytest.raises(InputError, match="found none of the study's answers; expected at least one answer"):
         run(tmp_path, AnswerStore(tmp_path / "other", "fingerprint"), server.address)

@@ -37,7 +37,7 @@ HOSTILE: list[Expected] = [
       for text, end, expected in (
         (ROW.replace("2", "2_0"), "\n", "k '2_0'"), (ROW.replace("2", "\u0662"), "\n", "k '\u0662'"),
         (ROW.replace("0.1", "1_0"), "\n", "mean_utility '1_0'"), (ROW.replace("0.1", "1e400"), "\n", "'1e400'"),
-        ('"' + ROW, "\n", "can't be read"),
+        ('"' + ROW, "\n", "an unreadable line"),
         (ROW, ",k\n", "duplicate column 'k'"))),
     ("a path too long: published.utility", key("published.utility", "x" * 300 + ".csv"), "File name too long"),
 ]  # fmt: skip

@@ -36,8 +36,8 @@ def test_names_of_the_study_take_the_place_of_the_published_ones(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "table.csv: found no line; expected columns dataset, retriever, ordering, k, references, mean_utility"),
-        ("a,b\n", "table.csv, line 1: found only columns a, b; expected dataset, retriever, ordering, k"),
+        ("", "table.csv: found no content; expected columns dataset, retriever, ordering, k, references, mean_utility"),
+        ("a,b\n", "table.csv, line 1: found only columns a, b; expected also dataset, retriever, ordering, k"),
         (HEAD + "d,bm25\n", "table.csv, line 2: found 2 values; expected 7, one per column"),
         (HEAD + ROW.replace("0.1", "much"), "table.csv, line 2: found mean_utility 'much'; expected a number"),
         (HEAD + ROW.replace("0.1", "nan"), "table.csv, line 2: found mean_utility 'nan'; expected a number"),
@@ -45,8 +45,8 @@ def test_names_of_the_study_take_the_place_of_the_published_ones(tmp_path: Path)
         (HEAD + ROW.replace("2", "1_0"), "table.csv, line 2: found k '1_0'; expected a whole number"),
         (HEAD + ROW.replace("2", "\u0662"), "table.csv, line 2: found k '\u0662'; expected a whole number"),
         (HEAD + ROW.replace("0.1", "1_0.5"), "table.csv, line 2: found mean_utility '1_0.5'; expected a number"),
-        (HEAD + ROW.replace("d,", '"d,'), "table.csv, line 2: found a line that can't be read (unexpected"),
-        (HEAD.replace("\n", ",k\n") + ROW, "table.csv, line 1: found duplicate column 'k'; expected each column once"),
+        (HEAD + ROW.replace("d,", '"d,'), "table.csv, line 2: found an unreadable line (unexpected"),
+        (HEAD.replace("\n", ",k\n") + ROW, "line 1: found duplicate column 'k'; expected unique column"),
         (HEAD + ROW.replace("true", "yes"), "line 2: found differs_from_rel 'yes'; expected true or false"),
         (HEAD + ROW + ROW, "table.csv, line 3: found a second row for dataset d, retriever bm25, ordering descending"),
     ],

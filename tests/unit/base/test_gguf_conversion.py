@@ -206,4 +206,4 @@ def test_an_architecture_that_was_not_proven(tmp_path: Path, capsys: pytest.Capt
     with pytest.raises(InputError):
         convert_model(wanted)
     told = capsys.readouterr()
-    assert "lm.gguf: architecture qwen2, whose conversion was never tested here (llama was)" in told.out + told.err
+    assert "lm.gguf: the conversion of architecture qwen2 hasn't been tested (only llama)" in told.out + told.err

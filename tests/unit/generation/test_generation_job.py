@@ -138,8 +138,8 @@ def test_what_is_to_be_made_is_told_before_the_engine_starts(
     (weights,) = Path(small.generator["model"]).glob("*.safetensors")
     tokens = receipt["prompt_tokens"]
     parts = re.fullmatch(
-        rf"to make: 16 answers, about {tokens:,} prompt tokens, ([\d,]+) of them not in the prefix cache, at most 256 "
-        r"answer tokens; about (\d+):(\d\d):(\d\d) from the engine's start, by a product of matrices", said[0]
+        rf"to generate: 16 answers, about {tokens:,} prompt tokens, ([\d,]+) of them not in the prefix cache, at most "
+        r"256 answer tokens; about (\d+):(\d\d):(\d\d) from the engine's start, by a product of matrices", said[0]
     )  # fmt: skip
     assert parts, said
     computed, hours, minutes, seconds = (int(part.replace(",", "")) for part in parts.groups())

@@ -203,7 +203,7 @@ def test_emulated_bfloat16_is_one_line(
     monkeypatch.setattr(vllm, "bfloat16_slowness", lambda: slowness)
     Vllm.start({**generator, "model": "a/b", **keys}, 512, 1)
     assert engines == [keys["dtype"]]
-    said = "ragrelay: warning: a/b: dtype bfloat16, which this processor emulates: a product of two matrices takes 3.9 "
+    said = "ragrelay: warning: a/b: this processor only emulates dtype bfloat16; a matrix product takes 3.9 "
     assert capsys.readouterr().err == (f"{said}times as long as in float32\n" if warns else "")
 
 

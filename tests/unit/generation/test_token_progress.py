@@ -146,7 +146,10 @@ def test_likelihoods_count_by_their_prompts(now: list[float], tmp_path: Path) ->
     """A long prompt weighs more. The next job knows the speed of this one before it starts."""
     store = LikelihoodStore(tmp_path, "f")
     progress = PromptProgress(6, 1000, 3, store)
-    assert progress.expected() == "to make: 6 likelihoods, about 1,000 prompt tokens; time unknown without earlier jobs"
+    assert (
+        progress.expected()
+        == "to generate: 6 likelihoods, about 1,000 prompt tokens; time unknown because no similar job has run yet"
+    )
     progress.start()
     rows = []
     for prompt, seconds, tokens in (("a", 8, 800), ("b", 1, 100), ("c", 1, None)):
@@ -161,7 +164,7 @@ def test_likelihoods_count_by_their_prompts(now: list[float], tmp_path: Path) ->
     store.append(rows, {"prompt_tokens": "1000", "seconds": "10.0", "device": "cpu"})
     said = PromptProgress(3, 500, 3, store).expected()
     expected = "about 0:00:05 from the engine's start, by earlier jobs on cpu"
-    assert said == f"to make: 3 likelihoods, about 500 prompt tokens; {expected}"
+    assert said == f"to generate: 3 likelihoods, about 500 prompt tokens; {expected}"
 
 
 def test_the_log_has_a_line_early_and_then_rarely(now: list[float], caplog: pytest.LogCaptureFixture) -> None:
@@ -178,12 +181,13 @@ def test_the_log_has_a_line_early_and_then_rarely(now: list[float], caplog: pyte
 @pytest.mark.parametrize(
     ("usual", "speed", "expected"),
     [
-        (None, None, "at most 16,860 answer tokens; time unknown without earlier jobs"),
+        (None, None, "at most 16,860 answer tokens; time unknown because no similar job has run yet"),
         ((55.0, 0.2), Speed(0.001, 0.004), "about 15,455 answer tokens; about 0:01:33 from the engine's start, by x"),
     ],
 )
 def test_what_is_expected(usual: tuple[float, float] | None, speed: Speed | None, expected: str) -> None:
     said = TokenProgress(281, 42000, 31000, usual, 60, speed, "x").expected()
     assert (
-        said == f"to make: 281 answers, about 42,000 prompt tokens, 31,000 of them not in the prefix cache, {expected}"
+        said
+        == f"to generate: 281 answers, about 42,000 prompt tokens, 31,000 of them not in the prefix cache, {expected}"
     )

@@ -220,7 +220,7 @@ def test_something_else_under_hashes_of_its_own(
     forge(folder)
     write_hashes(folder)
     assert counted_scorer(tmp_path).prepare(TEXTS) == receipt
-    assert f"{folder}: damaged reference embeddings" in caplog.text
+    assert f"{folder}: recomputing damaged reference" in caplog.text
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

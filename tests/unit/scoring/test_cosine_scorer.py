@@ -66,7 +66,7 @@ def test_damaged_references_are_embedded_again(tmp_path: Path, harm: str, caplog
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] if harm == "cut" else whole[:2000] + bytes([whole[2000] ^ 1]) + whole[2001:])
     assert make_scorer(DEFINITION, tmp_path).prepare(references) == facts
-    assert f"{path}: damaged reference embeddings" in caplog.text
+    assert f"{path}: recomputing damaged reference" in caplog.text
     assert path.read_bytes() == whole
 
 
@@ -92,7 +92,7 @@ def test_something_else_under_a_hash_of_its_own(
     forge(path, dict(np.load(path)))
     write_hashes(path)
     assert make_scorer(DEFINITION, tmp_path).prepare(references) == facts
-    assert f"{path}: damaged reference embeddings" in caplog.text
+    assert f"{path}: recomputing damaged reference" in caplog.text
     assert path.read_bytes() == whole
 
 

@@ -6,4 +6,4 @@ from ragrelay.base.display.terminal import say
 from ragrelay.execution.jobs.cache_check import check_cache
 
 damaged = list(check_cache(Path(snakemake.params.cache_dir)))
-say(*damaged, f"{len(damaged)} files or folders in {snakemake.params.cache_dir} are damaged or left over.")
+say(*damaged, f"Damaged or leftover files and folders in {snakemake.params.cache_dir}: {len(damaged)}")

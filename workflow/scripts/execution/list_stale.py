@@ -6,4 +6,4 @@ from ragrelay.execution.jobs.stale_files import list_stale
 stale = list(list_stale(snakemake.params.folder, snakemake.params.patterns, snakemake.params.kept))
 if stale:
     say(*stale)
-tell(f"{len(stale)} files of {snakemake.params.folder} do not belong to the current configuration.")
+tell(f"Files in {snakemake.params.folder} that don't belong to the current configuration: {len(stale)}")

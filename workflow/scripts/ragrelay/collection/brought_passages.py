@@ -51,11 +51,7 @@ def with_brought(collection: Collection, brought: Sequence[BroughtPassage]) -> C
             expected = "docnos that aren't in the collection"
             raise InputError(passage.path, f"docno {passage.docno!r}, which is also in the collection", expected)
         if texts.setdefault(passage.docno, passage.text) != passage.text:
-            raise InputError(
-                passage.path,
-                f"docno {passage.docno!r} with a different text in another file",
-                "the same text",
-            )
+            raise InputError(passage.path, f"docno {passage.docno!r} with two texts in two files", "the same text")
     return _WithBrought(collection, texts)
 
 

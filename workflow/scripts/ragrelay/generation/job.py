@@ -178,7 +178,7 @@ def start_checked(
     except Exception as error:  # whatever a library raises for weights or keys that it can't use
         if not GENERATOR_KINDS[generator["engine"]].in_job:
             raise
-        log.exception("the engine did not start")
+        log.exception("the engine didn't start")
         found = f"a failed start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
         if isinstance(error, MemoryError) or NO_MEMORY.search(str(error)):
             expected = MEMORY

@@ -74,9 +74,13 @@ class TokenProgress:
         answers = self.number * self._each
         known = self.speed and _shown(self.speed.seconds(self.computed, answers))
         took = (
-            f"about {known} from the engine's start, by {self.basis}" if known else "time unknown without earlier jobs"
+            f"about {known} from the engine's start, by {self.basis}"
+            if known
+            else "time unknown because no similar job has run yet"
         )
-        return f"to make: {self.number:,} {self.unit}, about {self.prompts:,.0f} prompt tokens{self._also()}; {took}"
+        return (
+            f"to generate: {self.number:,} {self.unit}, about {self.prompts:,.0f} prompt tokens{self._also()}; {took}"
+        )
 
     def _also(self) -> str:
         answers = f"{'about' if self.usual else 'at most'} {self.number * self._each:,.0f} answer tokens"

@@ -97,7 +97,7 @@ def process_contexts(
         "same_again": same == {"true"} if same else None,
     }
     if receipt["same_again"] is False:
-        line = f"{place}: a sample of its contexts (texts or their order) differed when it was made again: another "
+        line = f"{place}: a sample of contexts (texts or their order) differed when it was processed again; another "
         line += "cache would give other prompts"
         log.warning("%s", line)
         tell(f"ragrelay: warning: {line}")

@@ -78,7 +78,9 @@ class AnswerCells:
                         sets.setdefault(qid, set()).add(frozenset(shown))
             if several := sum(len(passages) > 1 for passages in sets.values()):
                 log.warning(
-                    "k = %d: orderings of %d queries show different passages; none of these count as unseen", k, several
+                    "k = %d: orderings of %d queries show different passages; all of these passages count as seen",
+                    k,
+                    several,
                 )
 
     def _keys(self, cells: Sequence[Cell], prompt_ids: Mapping[tuple[str, int], pl.DataFrame]) -> pl.DataFrame:

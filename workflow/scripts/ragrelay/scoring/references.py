@@ -55,7 +55,7 @@ def open_references(
         try:
             return _open(folder, hashes)
         except UNREADABLE as error:
-            log.warning("%s: damaged reference embeddings (%s); computing them again", folder, error)
+            log.warning("%s: recomputing damaged reference embeddings (%s)", folder, error)
             check_writable("damaged reference embeddings are in", folder)
             remove_folder(folder)
     check_writable("reference embeddings are not in", folder)

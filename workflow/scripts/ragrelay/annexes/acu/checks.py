@@ -44,7 +44,7 @@ def check_acu(study: CheckedStudy) -> None:
         if wanted[key] is not None:
             domains(study.folder / wanted[key])
     if wanted["reliable_sources"] and not wanted["unreliable_sources"]:
-        expected = "key acu.unreliable_sources too"
+        expected = "key acu.unreliable_sources as well"
         raise InputError("config key 'acu.reliable_sources'", "a key that has no effect on its own", expected)
 
 

@@ -53,7 +53,7 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
     for place, record in records:
         row = _row(place, record)
         if row["id"] in ids:
-            raise InputError(place, f"duplicate id {row['id']!r} (first: {ids[row['id']]})", "each id once")
+            raise InputError(place, f"duplicate id {row['id']!r} (first: {ids[row['id']]})", "unique ids")
         ids[row["id"]] = place.rpartition(", ")[2]
         claim, where = claims.setdefault(row["claim_id"], (row["claim"], place.rpartition(", ")[2]))
         if claim != row["claim"]:
@@ -61,9 +61,9 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
             raise InputError(place, found, "one claim per claim_id")
         rows.append(row)
     if not rows:
-        raise InputError(origin, "no claim", "at least one claim")
+        raise InputError(origin, "no claims", "at least one claim")
     if all(row["evidence_stance"] is None for row in rows):
-        raise InputError(origin, "no evidence_stance in any row", f"at least one row with {one_of(STANCES)}")
+        raise InputError(origin, "no evidence_stance in any row", one_of(STANCES, what="a row with a stance"))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -99,7 +99,7 @@ def _tsv_records(path: Path) -> Records:
 
 def _check_header(path: Path, names: Sequence[str]) -> None:
     if twice := [name for name in SCHEMA if names.count(name) > 1]:
-        raise InputError(f"{path}, line 1", f"duplicate column {twice[0]!r}", "each column once")
+        raise InputError(f"{path}, line 1", f"duplicate column {twice[0]!r}", "unique column names")
 
 
 def _csv_records(path: Path) -> Records:
@@ -112,7 +112,7 @@ def _csv_records(path: Path) -> Records:
             for record in reader:
                 if None in record or None in record.values():
                     raise InputError(
-                        f"{path}, line {reader.line_num}", "more or fewer fields than the header", "the same number"
+                        f"{path}, line {reader.line_num}", "more or fewer fields than in the header", "the same number"
                     )
                 yield f"{path}, line {reader.line_num}", record
     except UnicodeDecodeError as error:
@@ -126,7 +126,7 @@ def _row(place: str, record: Mapping[str, object]) -> dict[str, Any]:
     for name in REQUIRED:
         if row[name] is None:
             found = f"no {name}" if name not in record else f"an empty value for {name}"
-            raise InputError(place, found, "values for " + ", ".join(REQUIRED))
+            raise InputError(place, found, "non-empty values for " + ", ".join(REQUIRED))
     if (stance := row["evidence_stance"]) not in (None, *STANCES):
         raise InputError(place, f"evidence_stance {stance!r}", one_of(STANCES, stance))
     row["claim_id"] = row["claim_id"] or text_hash(row["claim"])[:16]

@@ -99,8 +99,8 @@ def _perplexities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 def _looked_up(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     scored = keys.join(store.look_up(keys.select(KEY).unique()), on=KEY, how="left", maintain_order="left")
     if missing := scored["logprob"].null_count():
-        expected = "all of them; rerun with --forcerun score_claims"
-        raise InputError(store.folder, f"no likelihood for {missing} of {len(scored)} keys", expected)
+        expected = "all likelihoods; rerun with --forcerun score_claims"
+        raise InputError(store.folder, f"no likelihoods for {missing} of {len(scored)} keys", expected)
     return scored
 
 

@@ -80,7 +80,7 @@ def read_vote_rows(path: Path) -> pl.DataFrame:
             names["ordering"], *numbers, people.setdefault(folded(assessor), assessor), *texts,
         ))  # fmt: skip
     if not rows:
-        raise InputError(path, "no vote", FORMAT)
+        raise InputError(path, "no votes", FORMAT)
     return pl.DataFrame(rows, schema=ROWS, orient="row")
 
 
@@ -184,5 +184,5 @@ def _filled(rows: pl.DataFrame, grid: Mapping[str, Sequence[object]]) -> pl.Data
     )  # fmt: skip
     for key, name in (("generator", "generators"), ("k", "ks")):
         for place in filled.filter(pl.col(key).is_null())["place"].head(1):
-            raise InputError(place, f"no {key}", f"key {key} with {one_of(map(str, grid[name]))}")
+            raise InputError(place, f"no {key}", one_of(grid[name], what=f"key {key}"))
     return filled

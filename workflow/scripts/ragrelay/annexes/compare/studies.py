@@ -83,7 +83,7 @@ def open_study(folder: str | Path) -> Finished:
     provenance = read_whole(path, Path(folder).name, read_json)
     config = provenance.get("config") if isinstance(provenance, dict) else None
     if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
-        raise InputError(path, "no configuration", f"a complete file; run rm {path}, then the study's command again")
+        raise InputError(path, "no configuration", f"an intact file; delete {path}, then run the study's command again")
     told = path.with_name("facts.json")
     facts = read_whole(told, Path(folder).name, read_json) if told.is_file() else {}
     return Finished(str(config["study"]), Path(folder), provenance, facts)
@@ -124,8 +124,8 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
     if not matches:
         raise InputError(
             f"grid.{section} of {before.name} and {after.name}",
-            f"no name in common: {first} and {second}",
-            f"a name that both have, or config key 'compare.pairs.{section}'",
+            f"no common name in {first} and {second}",
+            f"a name in both studies, or config key 'compare.pairs.{section}'",
         )
     return matches
 

@@ -101,7 +101,7 @@ def _compared(before: Finished, after: Finished, label: str, pair: Pair, pairs: 
     changed = changed_queries(folders, gold)
     queries = queries.filter(~pl.col("qid").is_in(list(set().union(*changed.values()))))
     if queries["difference"].is_null().all():
-        expected = "at least one query that has the same text and judgements in both"
+        expected = "at least one query with the same text and judgements in both studies"
         raise InputError(f"queries of {pair.title} of {before.name} and {after.name}", _changes(changed), expected)
     grades = common_references(before, after, pair)
     left_out = without_counterpart(before, after, retrievers)

@@ -32,8 +32,8 @@ class Interventions(Annex):
         for name, definition in study.config.get("interventions", {}).items():
             INTERVENTION_KINDS.of(definition).check(f"config key 'interventions.{name}", study)
             if is_subtopic_measure(first := study.grid.measures[0]):
-                found = f"{first!r} as the first measure, which needs subtopics; changed contexts have none"
-                raise InputError("config key 'grid.measures'", found, "a measure of judged passages as the first")
+                found = f"{first!r} as the first measure, although changed contexts have no subtopics"
+                raise InputError("config key 'grid.measures'", found, "a measure of judged passages in first place")
 
     def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[StudyFile]:
         return self.of_rules(study).passage_effects(section)

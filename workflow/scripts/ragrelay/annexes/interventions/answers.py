@@ -45,8 +45,8 @@ def view_changed_answers(
     lacking = keys.filter(fits).join(stored, on=STORE_KEY, how="anti")
     if len(lacking):
         check_refused(lacking["prompt_id"], receipts)
-        found = f"no answer to {len(lacking)} of {len(keys)} prompts with changed contexts"
-        raise InputError(store.folder, found, "all of them; rerun with --forcerun generate_changed_answers")
+        found = f"no answers to {len(lacking)} of {len(keys)} prompts with changed contexts"
+        raise InputError(store.folder, found, "all answers; rerun with --forcerun generate_changed_answers")
     asked = prompts.filter(fits).select(*KEY, "docnos", "prompt_id")
     rows = asked.join(of_seeds, how="cross", maintain_order="left_right")
     viewed = rows.join(stored, on=STORE_KEY, how="left", maintain_order="left")

@@ -143,12 +143,14 @@ class Intervention(Kind):
             expected = one_of(grid.orderings, self.ordering, what="an ordering in grid.orderings")
             raise InputError(f"{place}.ordering'", repr(self.ordering), expected)
         if not self.depths(grid.k, grid.orderings):
-            raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "one that some k can have")
+            raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "an ordering that some k allows")
         for name in grid.datasets:
             lowest = min(study.config["datasets"][name]["references"].values())
             if self.max_label >= lowest:
                 raise InputError(
-                    f"{place}.max_label'", str(self.max_label), f"less than {lowest}, the lowest grade of {name}"
+                    f"{place}.max_label'",
+                    str(self.max_label),
+                    f"less than {lowest}, the label of the lowest grade in {name}",
                 )
 
     def depths(self, ks: Sequence[int], orderings: Sequence[str]) -> list[int]:

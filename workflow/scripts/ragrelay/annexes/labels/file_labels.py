@@ -64,7 +64,7 @@ def read_labels(path: Path) -> pl.DataFrame:
         return read_qrels(path)
     frame = read_parquet(path, "a Parquet file with columns qid, docno, label", tuple(QRELS))
     if frame.is_empty():
-        raise InputError(path, "no judgement", "at least one row")
+        raise InputError(path, "no labels", "at least one row")
     for name in QRELS:
         if frame[name].null_count():
             raise InputError(f"{path}, column {name}", "a null", "a value in each row")
@@ -81,5 +81,5 @@ def read_labels(path: Path) -> pl.DataFrame:
     for row, label in frame.with_row_index("row", 1).filter(~whole).select("row", "label").head(1).iter_rows():
         raise InputError(f"{path}, row {row}, column label", str(label), f"whole numbers below {BEYOND:,d}")
     if (again := frame.filter(frame.select("qid", "docno").is_duplicated())).height:
-        raise InputError(path, f"duplicate qid {again['qid'][0]!r}, docno {again['docno'][0]!r}", "each pair once")
+        raise InputError(path, f"duplicate qid {again['qid'][0]!r}, docno {again['docno'][0]!r}", "unique pairs")
     return frame.with_columns(pl.col("label").cast(pl.Int64))

@@ -76,7 +76,7 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
             pages.setdefault(name, set()).update(_titles(f"{path}, line {line_number}", record))
     if not pages:
         raise InputError(path, "no record for a query in the dataset", "ids or texts of the dataset's queries")
-    log.info("%s: found pages for %d of %d queries; %d records for others", path, len(pages), queries.height, n_others)
+    log.info("%s: found pages for %d of %d queries; other records: %d", path, len(pages), queries.height, n_others)
     return pages
 
 

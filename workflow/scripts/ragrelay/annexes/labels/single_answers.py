@@ -47,6 +47,6 @@ def view_single_answers(
     missing = keys.join(stored, on=KEY, how="anti")
     if len(missing):
         check_refused(missing["prompt_id"], receipts)
-        found = f"no answer to {len(missing)} of {len(answers)} prompts with one passage"
-        raise InputError(store.folder, found, "all of them; rerun with --forcerun generate_single_answers")
+        found = f"no answers to {len(missing)} of {len(answers)} prompts with one passage"
+        raise InputError(store.folder, found, "all answers; rerun with --forcerun generate_single_answers")
     return answers.sort(*PASSAGE, "seed").select(*COLUMNS)

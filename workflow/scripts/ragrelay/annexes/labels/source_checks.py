@@ -24,13 +24,13 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
         return
     depth = config["annotation_depth"]
     if depth > config["context_depth"]:
-        expected = f"at most context_depth = {config['context_depth']}"
+        expected = f"at most {config['context_depth']} (context_depth)"
         raise InputError("config key 'annotation_depth'", str(depth), expected)
     if not label_cutoffs(grid["k"], depth):
-        expected = f"a k from 2 to annotation_depth = {depth}, which grid.annotations requires"
+        expected = f"a k from 2 to {depth} (annotation_depth), because grid.annotations is set"
         raise InputError("config key 'grid.k'", ", ".join(map(str, grid["k"])), expected)
     if DESCENDING not in grid["orderings"]:
-        found, expected = ", ".join(grid["orderings"]), f"{DESCENDING} too, which grid.annotations requires"
+        found, expected = ", ".join(grid["orderings"]), f"{DESCENDING} as well, because grid.annotations is set"
         raise InputError("config key 'grid.orderings'", found, expected)
 
 
@@ -58,5 +58,5 @@ def _check_agreement(agreement: Mapping[str, object], catalogue: Mapping[str, An
         expected = one_of(graded, name, what=f"a source of kind {' or '.join(PEOPLE_KINDS)} in grid.annotations")
         raise InputError("config key 'agreement.people'", repr(name), expected)
     if agreement["random_sample"] and name is None:
-        found = "true, but no agreement.people"
-        raise InputError("config key 'agreement.random_sample'", found, "agreement.people, a source of human labels")
+        found = "true without agreement.people"
+        raise InputError("config key 'agreement.random_sample'", found, "key agreement.people (human labels)")

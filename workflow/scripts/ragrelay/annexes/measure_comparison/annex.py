@@ -3,7 +3,7 @@
 from ragrelay.annexes.measure_comparison.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.measure_comparison.settings import ComparisonKeys, ComparisonSettings
 from ragrelay.base.annex import Annex
-from ragrelay.base.errors import InputError
+from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.vocabulary.names import NOT_RELAYED
 
@@ -32,7 +32,7 @@ class MeasureComparison(Annex):
             found = f"{len(ranked)} comparable retriever{'' if len(ranked) == 1 else 's'} in grid.retrievers"
             raise InputError(f"{PLACE}'", found, "two or more that rank passages without using the judgements")
         if settings.declared not in (None, *grid.measures):
-            expected = f"a measure from grid.measures: {', '.join(grid.measures)}"
+            expected = one_of(grid.measures, what="a measure in grid.measures")
             raise InputError(f"{PLACE}.declared'", repr(settings.declared), expected)
 
     def page_params(self, study: CheckedStudy) -> object:

@@ -104,7 +104,7 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
     several = rows.group_by(SYSTEM).agg(pl.col("probability").drop_nulls().n_unique(), pl.col("place").first())
     for place in several.filter(pl.col("probability") > 1)["place"].head(1):
         expected = "one probability per cell, as in files from to_score"
-        raise InputError(place, "different probabilities for scores in one cell", expected)
+        raise InputError(place, "different probabilities within a cell", expected)
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:

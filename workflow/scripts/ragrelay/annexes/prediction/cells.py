@@ -70,7 +70,7 @@ def evaluated_ordering(orderings: Sequence[str]) -> str:
     Raises InputError if ``orderings`` is empty, which means that no answer with passages has a score.
     """
     if not orderings:
-        raise InputError("answers with passages", "none with a score", "at least one")
+        raise InputError("answers with passages", "no scores", "at least one score")
     return DESCENDING if DESCENDING in orderings else orderings[0]
 
 

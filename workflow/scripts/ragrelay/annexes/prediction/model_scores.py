@@ -99,15 +99,13 @@ def read_quality(path: Path) -> pl.DataFrame:
     if not table.schema[QUALITY].is_numeric():
         raise InputError(f"{path}, column {QUALITY}", str(table.schema[QUALITY]), "numbers")
     if table.is_empty():
-        raise InputError(path, "no row", "at least one row")
+        raise InputError(path, "no rows", "at least one row")
     table = table.select(pl.col("docno").cast(pl.String), pl.col(QUALITY).cast(pl.Float64))
     if (nulls := table["docno"].is_null()).any():
         raise InputError(f"{path}, row {nulls.arg_true()[0] + 1}, column docno", "a null", "a docno")
     if (odd := ~table[QUALITY].is_finite().fill_null(True)).any():
         found = str(table.filter(odd)[QUALITY][0])
-        raise InputError(
-            f"{path}, row {odd.arg_true()[0] + 1}, column {QUALITY}", found, "a finite number, or null for none"
-        )
+        raise InputError(f"{path}, row {odd.arg_true()[0] + 1}, column {QUALITY}", found, "a finite number or null")
     if (again := table.filter(table["docno"].is_duplicated())).height:
-        raise InputError(path, f"duplicate docno {again['docno'][0]!r}", "each passage once")
+        raise InputError(path, f"duplicate docno {again['docno'][0]!r}", "unique docnos")
     return table

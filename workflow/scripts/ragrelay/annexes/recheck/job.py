@@ -66,7 +66,7 @@ def recheck_answers(
     asked = asked.join(pl.DataFrame(cells, schema=CELLS, orient="row"), on="path", maintain_order="left")
     keys = asked.join(stored.held(asked), on=KEY, how="semi", maintain_order="left")
     if keys.is_empty():
-        raise InputError(stored.folder, f"none of the study's {len(asked)} answers", "at least one of them")
+        raise InputError(stored.folder, "none of the study's answers", "at least one answer")
     drawn = draw(keys, number)
     log.info("drew %d of %d stored answers", len(drawn), len(keys))
     window, in_order = window_of(generator), drawn

@@ -48,7 +48,7 @@ def check_published(study: CheckedStudy) -> None:
     needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
     for kind, (key, present) in needed.items():
         if kind in tables and not present:
-            raise InputError(f"{PLACE}.{kind}'", "a table that matches nothing in this study", f"key '{key}' to be set")
+            raise InputError(f"{PLACE}.{kind}'", "a table that matches nothing in this study", f"a value for '{key}'")
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:

@@ -80,15 +80,15 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     """
     layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
     if not lines:
-        raise InputError(path, "no line", f"columns {', '.join(layout.required)}")
+        raise InputError(path, "no content", f"columns {', '.join(layout.required)}")
     head, *rows = [(number, _cells(f"{path}, line {number}", line)) for number, line in lines]
     columns = head[1]
     missing = [name for name in layout.required if name not in columns]
     if missing:
-        raise InputError(f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"{', '.join(missing)} too")
+        raise InputError(f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"also {', '.join(missing)}")
     for name, times in Counter(columns).items():
         if times > 1:
-            raise InputError(f"{path}, line {head[0]}", f"duplicate column {name!r}", "each column once")
+            raise InputError(f"{path}, line {head[0]}", f"duplicate column {name!r}", "unique column names")
     types = {name: converter for name, converter in {**layout.required, **layout.optional}.items() if name in columns}
     by_key: dict[tuple[object, ...], Row] = {}
     for number, cells in rows:
@@ -101,7 +101,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
         key = tuple(row[name] for name in layout.keys)
         if key in by_key:
             keys = ", ".join(f"{name} {row[name]}" for name in layout.keys)
-            raise InputError(place, f"a second row for {keys}", "one row per combination of names")
+            raise InputError(place, f"a second row for {keys}", "one row per combination")
         by_key[key] = row
     return list(by_key.values())
 
@@ -110,7 +110,7 @@ def _cells(place: str, line: str) -> list[str]:
     try:
         return next(csv.reader([line], strict=True))
     except csv.Error as error:
-        raise InputError(place, f"a line that can't be read ({error})", "comma-separated values") from None
+        raise InputError(place, f"an unreadable line ({error})", "comma-separated values") from None
 
 
 def _value(place: str, name: str, text: str, converter: Callable[[str], object], layout: TableLayout) -> Any:

@@ -35,8 +35,8 @@ def view_round_answers(
     over = pl.col("prompt_id").is_in(list(refused_prompts(receipts)))
     lacking = keys.filter(~over).join(stored, on=KEY, how="anti")
     if len(lacking):
-        found = f"no answer to {len(lacking)} of {len(keys)} prompts of a round"
-        raise InputError(store.folder, found, "all of them; rerun with --forcerun generate_round_answers")
+        found = f"no answers to {len(lacking)} of {len(keys)} prompts of a round"
+        raise InputError(store.folder, found, "all answers; rerun with --forcerun generate_round_answers")
     viewed = prompts.select(*STATE, "docnos", "prompt_id").join(stored, on=KEY, how="left", maintain_order="left")
     count = viewed.filter(over).height
     left_out = [{"what": OVER_WINDOW, "count": count}] if count else []

@@ -78,7 +78,7 @@ def search_round(
     texts = _texts(searching.collection, known, ranked.values(), 2 * k + 20)
     if lacking := sorted(known - texts.keys()):
         raise InputError(
-            "passages shown in the previous round", f"no text for {lacking[0]!r}", "the text of each in the collection"
+            "passages shown in the previous round", f"no text for {lacking[0]!r}", "a text for each passage"
         )
     rows, ranking = [], list[tuple[str, str, int]]()
     copies = NearCopies(near_copy)

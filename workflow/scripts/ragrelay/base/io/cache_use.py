@@ -63,7 +63,7 @@ class Use:
             try:
                 os.utime(self.path)
             except OSError as error:
-                log.warning("%s: not renewed (%s)", self.path, error)
+                log.warning("%s: can't renew this note on cache use (%s)", self.path, error)
 
 
 @contextlib.contextmanager
@@ -88,7 +88,7 @@ def note_run(cache_dir: Path) -> Use | None:
     try:
         use.note()
     except OSError as error:
-        log.info("%s: no note (%s)", use.path, error)
+        log.info("%s: can't write this note on cache use (%s)", use.path, error)
         return None
     if removing := use.others(REMOVAL):
         use.end()

@@ -114,7 +114,7 @@ class PartStore:
                 return None
             indexed = IndexedPart(version, part_keys(part, self.key))
         except OSError as error:
-            log.warning("%s: not read (%s)", part, error)
+            log.warning("%s: can't read this file (%s)", part, error)
             return None
         self._unwritten = True
         return indexed
@@ -256,7 +256,7 @@ class PartStore:
         if part not in self._checked:
             reason = damage(part) or self._wrong_columns(part)
             if reason:
-                log.warning("%s: damaged part (%s); its rows are recomputed, and you can delete it", part, reason)
+                log.warning("%s: damaged part (%s); its rows will be recomputed, so you can delete it", part, reason)
             self._checked[part] = not reason
         return self._checked[part]
 
@@ -286,7 +286,7 @@ def _replaced(listing: Path) -> list[str]:
     try:
         names = json.loads(listing.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        log.warning("%s: not read (%s)", listing, error)
+        log.warning("%s: can't read this file (%s)", listing, error)
         return []
     return [name for name in names if Path(name).match("part-*.parquet") and Path(name).name == name]
 

@@ -79,8 +79,8 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, object]:
         check_understood(place, source, header, wanted["tokenizer"] is None)
         if header.architecture not in PROVEN:
             warning = (
-                f"{wanted['model']}: architecture {header.architecture}, whose conversion was never tested here "
-                f"({', '.join(PROVEN)} was): read some answers before you trust their scores"
+                f"{wanted['model']}: the conversion of architecture {header.architecture} hasn't been tested "
+                f"(only {', '.join(PROVEN)}); read some answers before you trust their scores"
             )
             log.warning("%s", warning)
             tell(f"ragrelay: warning: {warning}")

@@ -206,7 +206,7 @@ class Vllm(Generator):
         engine: EngineInJob = (EnginePool if pooled else VllmEngine)(definition, window, threads)
         if on_cpu and definition["dtype"] == "bfloat16" and (ratio := bfloat16_slowness()) > 1:
             warning = (
-                f"{definition['model']}: dtype bfloat16, which this processor emulates: a product of two matrices "
+                f"{definition['model']}: this processor only emulates dtype bfloat16; a matrix product "
                 f"takes {ratio:.1f} times as long as in float32"
             )
             log.warning("%s", warning)

@@ -108,7 +108,7 @@ class CosineMeasure:
                 self._references = _read(path, hashes)
                 return facts
             except UNREADABLE as error:
-                log.warning("%s: damaged reference embeddings (%s); computing them again", path, error)
+                log.warning("%s: recomputing damaged reference embeddings (%s)", path, error)
         check_writable("complete reference embeddings are not in", path)
         before_work()
         check_known(f"scorer model {self.scorer.model!r}", "references", distinct.values(), self.model.tokenizer)

@@ -41,4 +41,4 @@ class Conflictqa(RivalStatements):
             }
             yield from recast(place, place.rpartition(" ")[2], texts, evidence, verdicts, claimed)
         if empty:
-            log.warning("%s: left out %d records without a memory_answer", path, empty)
+            log.warning("%s: left out records without memory_answer: %d", path, empty)

@@ -59,6 +59,6 @@ def _listed(path: Path) -> Records:
     except FAULTS as error:
         raise InputError(path, json_fault(error), "a JSON list") from None
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise InputError(path, "JSON of another form", "a JSON list of objects")
+        raise InputError(path, "other JSON", "a JSON list of objects")
     for number, record in enumerate(records, start=1):
         yield f"{path}, record {number}", record

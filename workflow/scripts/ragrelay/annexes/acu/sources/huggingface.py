@@ -28,7 +28,7 @@ class Huggingface(ClaimSource):
         folder = fetch(self.id, self.revision, place, repo_type="dataset", allow_patterns=[pattern])
         files = sorted(folder.glob(pattern))
         if not files:
-            raise InputError(place, f"no file {pattern}", "this file; keys subset and split give its folders")
+            raise InputError(place, f"no file {pattern}", "a file in the folders given by subset and split")
         number = 0
         for file in files:
             for record in read_parquet(file, "a Parquet file of claims", (), tuple(SCHEMA)).iter_rows(named=True):

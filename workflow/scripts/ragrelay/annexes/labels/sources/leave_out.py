@@ -57,11 +57,11 @@ class LeaveOut(AnnotationSource):
             raise InputError("config key 'grid.k'", ", ".join(map(str, study.grid.k)), expected)
         for name in study.grid.generators:
             if name not in study.asked:
-                raise InputError(f"{place}'", f"generator {name}, with answers from a file", "one with an engine")
+                raise InputError(f"{place}'", f"generator {name}, whose answers come from a file", "one with an engine")
         for name in study.grid.scorers:
             kind = SCORER_KINDS.of(study.config["scorers"][name])
             if kind.from_file or kind.judges():
-                raise InputError(f"{place}'", f"scorer {name}", "only scorers that ask no generator and read no file")
+                raise InputError(f"{place}'", f"scorer {name}", "only scorers that use neither a generator nor a file")
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
         """Return the job that computes the effects of removing passages."""
