@@ -17,7 +17,7 @@ from tests.unit.report.second_way import PACKAGE, agree, ends, joined, num
 
 pytestmark = pytest.mark.page
 APPROVED = Path(__file__).parent / "approved"
-WORDS = ("in the direction", "against", "either direction", "which direction", "true", "false", "supports", "refutes")
+WORDS = ("in the direction", "opposite", "either direction", "which direction", "true", "false", "supports", "refutes")
 """What sentences on claims tell, with the words of all pages."""
 
 # Claims: the made-up likelihoods of claims_study.py, from its probabilities.
@@ -56,7 +56,7 @@ def test_claims_say_what_the_likelihoods_say_and_are_approved(tmp_path: Path) ->
         return ends(float(values.mean()), (row["low"], row["high"]))
 
     low, high = usage["all stances"]["low"], usage["all stances"]["high"]
-    side = "against" if high < 0 else "in the direction" if low > 0 else ""
+    side = "opposite" if high < 0 else "in the direction" if low > 0 else ""
     followed = np.mean([stance == "supports" for stance in stance_of])
     known = [stance for stance in stance_of if stance != "not_applicable"]
     conflicts = [stance for stance in known if stance in ("supports", "insufficient-supports")]
@@ -98,7 +98,7 @@ def test_claims_without_an_effect_say_so_as_approved(tmp_path: Path) -> None:
     for mean, word, past in (
         (0.0, "undecided which direction", "either direction"),
         (0.2, "in the direction", "in the direction"),
-        (-0.2, "against", "against"),
+        (-0.2, "opposite", "opposite"),
     ):
         ended = dict(zip(("mean_acu", "low", "high"), (mean, mean - 0.1, mean + 0.1), strict=True))
         shown = replace(study, usage=study.usage.with_columns(**{name: pl.lit(end) for name, end in ended.items()}))

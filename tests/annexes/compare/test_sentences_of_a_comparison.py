@@ -110,7 +110,7 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
         f"{joined(said)} nrel {fallen}",
         f"{joined(doubled)} nrel",
         f"better {n['better']} {len(once)} worse {n['worse']} {n['undecided']} undecided {few} {n['still']} "
-        f"{joined(kept)} {by_chance} {remark([len(falls)] if falls else [])}",
+        f"{joined(kept)} better worse {by_chance} {remark([len(falls)] if falls else [])}",
     ]
     agree(found.sentences, claims, names)
     agree(found.limits, ["zero-shot lower", "2", "undecided", "", "mine"], names)

@@ -101,7 +101,7 @@ def test_the_first_answer_has_the_word_of_every_k(state: str) -> None:
                  "answer worse": "worse", "answer less": "worse", "beyond the margin": "equivalent",
                  "as much as": "equivalent"}  # fmt: skip
     word = next(word for text, word in sentences.items() if text in first)
-    known = dict.fromkeys(re.findall(r"\d+", first.split("at k = ")[1].split(" with ")[0]), word)
+    known = dict.fromkeys(re.findall(r"\d+", re.split(" with |, bm25", first.split("k = ")[1])[0]), word)
     for clause in rest:
         parts = re.fullmatch(r"(\D+) at k = ((?:\d+(?:, | and )?)+)", clause)
         assert parts, clause

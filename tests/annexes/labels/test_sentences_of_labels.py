@@ -269,10 +269,13 @@ def over_queries(
             [row["source"] for row in of_null[retriever] if row["p_holm"] < 0.05 and sign * row["lead"] > 0]
             for sign in (1, -1)
         )
-        ahead += [first] if sure and second == "p0" and first not in ahead else []
-        behind += [second] if sure and first == "p0" and second not in behind else []
-        word = "significant" if sure else "not significant"
-        lead_of = f"{first} {second} {word} {joined(ahead or ['no source'])} ahead p0"
+        if second == "p0":
+            ahead = [name for name in ahead if name != first] + [first] * sure
+        if first == "p0":
+            behind = [name for name in behind if name != second] + [second] * sure
+        word = f"{first} {second} {'significant' if sure else 'not significant'}"
+        word = "" if second == "p0" or (first == "p0" and sure) else word
+        lead_of = f"{word} {joined(ahead or ['no source'])} ahead p0"
         said.append(f"{where} {retriever} {joined(named)} {lead_of} {f'{joined(behind)} behind' if behind else ''}")
     yield f"significant {len(significant)} {len(said)} {joined(significant) if significant else ''}"
     yield from said

@@ -175,6 +175,6 @@ def test_different_people_are_warned_of(tmp_path: Path) -> None:
     (warning,) = of_people.people_warnings(study)
     assert warning.startswith(
         "In 3 comparisons on demo, different people scored the two cells. Example (lm1, k = 3, bm25 compared with no "
-        "context): a0 gave 100%"
+        "context): a0 gave 100% of the scores with bm25 and 0% without context. "
     )
     assert of_people.people_warnings(study_of(tmp_path, 50, assessors=2)) == []

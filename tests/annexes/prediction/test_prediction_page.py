@@ -62,7 +62,8 @@ def test_what_is_worth_using_is_named_next_to_chance(tmp_path: Path) -> None:
         "For the only combination of retriever and k, the best predictor of answer quality (P) is worth using: nqc"
         in said
     )
-    assert f"ρ = {row['rho']:.2f}; the best of 4 predictors would reach {row['chance']:.2f} by chance" in said
+    by_chance = f"{row['chance']:.2f} on average by chance"
+    assert f"ρ = {row['rho']:.2f}; the best of 4 predictors would reach {by_chance}" in said
     page = tmp_path / "predict.html"
     report_predictions("mine <script>", [study], page, notices=["A <notice>"])
     text = page.read_text(encoding="utf-8")
@@ -127,7 +128,7 @@ def test_noise_is_not_worth_using() -> None:
     assert said[1].startswith(none)
     few = prediction_sentences(study_of([cell(8, {"nqc": 0.9}, 2)])).sentences
     assert few == [
-        "No predictor of the context’s gain (P − P₀) could be tested (fewer than 10 queries).",
+        "No predictor of the gain from the context (P − P₀) could be tested (fewer than 10 queries).",
         "No predictor of answer quality (P) could be tested (fewer than 10 queries).",
     ]
 
@@ -137,7 +138,7 @@ def test_what_follows_the_gain_through_p0_is_said_to() -> None:
     row = study["prediction_best"].filter(target="gain").to_dicts()[0]
     assert row["verdict"] == "not beyond P₀"
     gain = prediction_sentences(study).sentences[0]
-    assert gain.startswith("No predictor of the context’s gain (P − P₀) is shown to be worth using for the only ")
+    assert gain.startswith("No predictor of the gain from the context (P − P₀) is shown to be worth using for the ")
     added = "In the only cell, the best predictor correlates with the gain but is not shown to add anything to what P₀"
     assert added in gain
     correlates = f"{row['predictor']} with bm25 at k = 1 correlates with the gain at ρ = {row['rho']:.2f}, and with P"

@@ -122,7 +122,8 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
         said = {name: counted.verdict(values) for name, values in lead.items()}
         by_word = {word: [n for n in others if said[n] == word] for word in WORDS}
         named = "" if against == "zeroshot" else against
-        left = [joined([word, *by_word[word]]) for word in ("undecided", "too few") if by_word[word]]
+        few = ["too few", *by_word["too few"]] if by_word["too few"] else []
+        left = [*by_word["undecided"], *(["undecided"] if by_word["undecided"] else []), *few]
         fallen = [n for n in others if counted.undone((n, "descending", 5), against)]
         remark = f" would overturn {joined(fallen)}" if fallen else ""
         if by_word["more"] or by_word["fewer"]:
@@ -158,7 +159,8 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
             expected = chance(len(words)).replace("fewer than", "fewer")
             claimed.append(
                 f"{named} longer {words.count('more')} {len(words)} shorter {words.count('fewer')} "
-                f"{words.count('undecided')} undecided{few} longer {kept[0]} shorter {kept[1]} {expected}"
+                f"{words.count('undecided')} undecided{few} longer {kept[0]} shorter {kept[1]} longer shorter "
+                f"{expected}"
             )
     rows = [row for cell in counted.once for row in counted.cells[cell]]
     unknown = sum(count is None and end != "none" for _, count, end in rows)

@@ -16,7 +16,7 @@ from ragrelay.report.display.numbers import count, counted, listing, number, sha
 LITTLE = 0.5
 """If the three label words have less total probability than this, the model would mostly answer something else."""
 MOST_NAMED = 5
-MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
+STANCE = {1: "in the direction of the evidence’s stance", -1: "in the opposite direction to the evidence’s stance"}
 
 
 def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
@@ -26,7 +26,8 @@ def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
     if _mass(row) < LITTLE:
         return Conclusion(*heading, "We do not know, because the model does not answer with True, None or False")
     side = side_of_zero(row)
-    strong = f"Evidence {MOVED[side]}" if side else "We do not know in which direction evidence moves the model"
+    unknown = "We do not know in which direction evidence moves the model"
+    strong = f"Evidence moves the model {STANCE[side]}" if side else unknown
     mean = with_interval(row["mean_acu"], row["low"], row["high"])
     return Conclusion(*heading, strong, f"mean ACU is {mean} over {counted(row['n'], 'claim–evidence pair')}")
 
@@ -65,8 +66,8 @@ def _moved(rows: dict[str, dict[str, Any]]) -> str:
     by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} if the evidence {stance} the claim"
                  for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
     whole = rows[ALL]
-    how = {1: "moved the model in the direction of its stance", -1: "moved the model against its stance"}
-    moved = how.get(side_of_zero(whole) or 0, "did not clearly move the model in either direction")
+    side = side_of_zero(whole)
+    moved = f"moved the model {STANCE[side]}" if side else "did not clearly move the model in either direction"
     pairs = f"{counted(whole['n'], 'claim–evidence pair')} ({counted(whole['n_claims'], 'claim')})"
     ends = f" ({listing(by_stance)})" if by_stance else ""
     mean = with_interval(whole["mean_acu"], whole["low"], whole["high"])

@@ -135,8 +135,9 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     return [with_remark(
         f"After the change, P is better in {said[BETTER]} of {counted(cells.height, 'cell')} and worse in "
         f"{said[WORSE]}; {said[UNDECIDED]} are undecided{unknown}, and in {count(still)}, no query’s P changed. After "
-        f"Holm’s correction, P is better in {kept[BETTER]} and worse in {kept[WORSE]}. Without the correction, if "
-        f"nothing had changed, chance alone would give a verdict in {by_chance} of these cells on average.",
+        f"Holm’s correction, P is better in {kept[BETTER]} and worse in {kept[WORSE]}. If nothing had "
+        f"changed, chance alone would make P appear better or worse in {by_chance} of these cells on average (without "
+        "the correction).",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )]  # fmt: skip
 

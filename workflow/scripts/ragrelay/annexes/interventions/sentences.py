@@ -46,14 +46,14 @@ SWAPPED = (
     ("Too few queries to tell what replacing a non-relevant passage with a relevant one does", TOO_FEW),
 )
 OWN = (
-    ("At the same position, a relevant passage helps the answer more than a non-relevant one", "more"),
-    ("At the same position, a relevant passage helps the answer less than a non-relevant one", "less"),
-    ("At the same position, a relevant passage helps the answer as much as a non-relevant one (within the margin)",
+    ("A relevant passage helps the answer more than a non-relevant one at the same position", "more"),
+    ("A relevant passage helps the answer less than a non-relevant one at the same position", "less"),
+    ("A relevant passage helps the answer as much as a non-relevant one at the same position, within the margin",
      "as much"),
-    ("We do not know whether, at the same position, a relevant passage helps the answer more than a non-relevant one",
+    ("We do not know whether a relevant passage helps the answer more than a non-relevant one at the same position",
      UNDECIDED),
-    ("Too few queries to tell whether, at the same position, a relevant passage helps the answer more than a "
-     "non-relevant one", TOO_FEW),
+    ("Too few queries to tell whether a relevant passage helps the answer more than a non-relevant one at the same "
+     "position", TOO_FEW),
 )  # fmt: skip
 """The page's conclusions about an inserted passage, then about a passage of the context: better, worse, no difference,
 undecided, too few queries. Each has a sentence, and a short form for further values of k."""
@@ -73,9 +73,10 @@ def effect_answer(study: EffectStudy) -> Conclusion:
         if (ks := [count(row["k"]) for row in rows if _place(row["verdict"]) == place])
     ]
     rest = "".join(f"; {word} {place}" for _, word, place in others)
+    scope = f"{where} with {retriever}" if kind.needs_pairs else f"({where.removeprefix('at ')}, {retriever})"
     key = ("intervention", "retriever", "ordering", "k", "references", "part", "place")
     facts = tuple(TableRow(RESULT_TABLES[0], study.keys, row, key) for row in rows)
-    return Conclusion(*heading, f"{said} {where} with {retriever}{rest}", names=(retriever,), facts=facts)
+    return Conclusion(*heading, f"{said} {scope}{rest}", names=(retriever,), facts=facts)
 
 
 def _place(verdict: str) -> int:

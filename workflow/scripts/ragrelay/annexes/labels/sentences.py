@@ -106,7 +106,7 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
-        random = f" (the null: {null[0]} always chooses at random)" if null else ""
+        random = f" (this is the null, because {null[0]} always chooses at random)" if null else ""
         said = (
             f"{where}: for each query, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} according to a "
             f"source’s labels is compared with a random choice from the {count(of_p['n_retrievers'][0])} retrievers’ "
@@ -139,13 +139,14 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
             for row in best.iter_rows(named=True)
         ]
         where = " · ".join(str(name) for name in key)
+        null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
         parts = [f"{where}: Kendall’s τ with {QUANTITIES[quantity]} is {listing(named)}"]
         if best.height > 1:
             compared += 1
             first, second = best["source"][:2]
             significant += [f"{first} ({where})"] if best["holds"][0] else []
-            parts.append(f"{first}’s lead over {second} is {'' if best['holds'][0] else 'not '}significant")
-        null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
+            if second not in null and (first not in null or not best["holds"][0]):
+                parts.append(f"{first}’s lead over {second} is {'' if best['holds'][0] else 'not '}significant")
         if null:
             cell = dict(zip((*KEY, "retriever"), key, strict=True))
             tested = leads.filter(comparison=NULL, holds=True, **cell)
@@ -153,10 +154,11 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
                 tested.filter(beyond)["source"].unique(maintain_order=True).to_list()
                 for beyond in (pl.col("lead") > 0, pl.col("lead") < 0)
             )
-            # A lead between the best source and the null is in two families, which could contradict each other.
-            first, second = best["source"][:2] if best["holds"][0] else ("", "")
-            ahead += [first] if second == null[0] and first not in ahead else []
-            behind += [second] if first == null[0] and second not in behind else []
+            # A lead between the best source and the null is tested in two families; use the family that is counted.
+            for names, source, other in ((ahead, 0, 1), (behind, 1, 0)) if best.height > 1 else ():
+                if best["source"][other] == null[0]:
+                    names[:] = [name for name in names if name != best["source"][source]]
+                    names += [best["source"][source]] if best["holds"][0] else []
             parts.append(f"{listing(ahead or ['no source'])} {_are(ahead)} significantly ahead of the null, {null[0]}")
             parts += [f"{listing(behind)} {_are(behind)} significantly behind it"] if behind else []
         sentences.append("; ".join(parts) + ".")

@@ -44,6 +44,7 @@ PER = 0.1
 UNLIKE = 0.2
 """Level of the test that compares assessors' shares; it is high, because few scores reveal only large differences."""
 UNLIKE_ASSESSORS = "different people scored the two cells"
+CELLS = "in the first cell", "in the second"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """Each query's retrieval measure, keyed by retriever and k."""
 TABLE = {
@@ -192,7 +193,7 @@ def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
         return ""
     shares = {name: of_cells / sum(counts.values()) for name, of_cells in counts.items()}
     name, (one, other) = max(shares.items(), key=lambda each: np.ptp(each[1]))
-    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the scores in the first cell and {other:.0%} in the second"
+    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the scores {CELLS[0]} and {other:.0%} {CELLS[1]}"
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "human scores") -> str:

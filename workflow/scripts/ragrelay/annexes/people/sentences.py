@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN, SLOPE, UNLIKE_ASSESSORS
+from ragrelay.annexes.people.estimates import CELLS, DIFFERENCE, GAIN, MEAN, SLOPE, UNLIKE_ASSESSORS
 from ragrelay.annexes.people.following import GENERATOR, LENGTH, ORDER, ORDER_AP, RHO, order_of
 from ragrelay.annexes.people.outputs import RESULT_TABLES
 from ragrelay.annexes.people.study import PeopleStudy
@@ -51,13 +51,18 @@ def _pair(row: Row) -> str:
     )
 
 
+def _named(row: Row) -> str:
+    other = "without context" if row["quantity"] == GAIN else f"with {row['against_retriever']}"
+    return str(row["reason"]).replace(CELLS[0], f"with {row['retriever']}").replace(CELLS[1], other)
+
+
 def people_warnings(study: PeopleStudy) -> list[str]:
     """Warn if different people scored the two sides of a comparison, because some people are stricter than others."""
     unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
     rows = unlike.unique(COMPARISON, maintain_order=True).to_dicts()
     return [
         f"In {counted(len(rows), 'comparison')} on {study.keys['dataset']}, {UNLIKE_ASSESSORS}. Example "
-        f"({row['generator']}, k = {row['k']}, {_pair(row)}){row['reason'].removeprefix(UNLIKE_ASSESSORS)}. In the "
+        f"({row['generator']}, k = {row['k']}, {_pair(row)}){_named(row).removeprefix(UNLIKE_ASSESSORS)}. In the "
         f"sections for the scorer {study.people}, verdicts on these comparisons also reflect each person’s strictness."
         for row in rows[:1]
     ]
@@ -103,9 +108,9 @@ def _counts(study: PeopleStudy) -> Iterator[str]:
         f"{counted(n, 'answer')} to {counted(queries, 'query', 'queries')} were scored both by people "
         f"(scorer {study.people}) and by another scorer. The estimates are valid only if the answers that people "
         "scored were drawn at random or with known probabilities; choosing answers on which a scorer was unsure would "
-        "bias the estimates. Gains and differences here compare means over all scored answers. The sections for the "
-        f"scorer {study.people} pair answers by query instead, so their values differ if one answer of a pair has no "
-        "score."
+        "bias the estimates. Gains and differences here compare means over all scored answers. In the sections for "
+        f"the scorer {study.people}, answers are paired by query instead, so the values there differ if one answer of "
+        "a pair has no score."
     )
 
 
@@ -143,7 +148,7 @@ def _estimate(row: Row) -> str:
     some = "all" if row["n_scores"] == row["n_answers"] else f"{count(row['n_scores'])} of"
     of = f"people scored {some} {counted(row['n_answers'], 'answer')}"
     if row["low"] is None:
-        return f"{where}: no interval for the {what} ({row['reason']}; {of})."
+        return f"{where}: no interval for the {what} ({_named(row)}; {of})."
     word = f"{row['verdict']}. The estimated difference in human scores"
     if row["quantity"] == SLOPE:
         word = "per 0.1 of difference in the first retrieval measure, the difference in human scores changes by"

@@ -13,7 +13,7 @@ from ragrelay.annexes.prediction.study import PredictedStudy
 from ragrelay.report.display.findings import Conclusion, Findings
 from ragrelay.report.display.numbers import count, counted, listing, number, p_compared, with_interval
 
-TARGETS = {GAIN: "the context’s gain (P − P₀)", P: "answer quality (P)"}
+TARGETS = {GAIN: "the gain from the context (P − P₀)", P: "answer quality (P)"}
 BEYOND = {GAIN: " and adds to what P₀ alone predicts", P: ""}
 MOST_NAMED = 4
 
@@ -97,14 +97,14 @@ def _not_beyond(tested: pl.DataFrame, by_p0: pl.DataFrame) -> str:
 
 
 def _of(some: int, total: int, noun: str) -> str:
-    which = {0: "any of the ", total: "all "}.get(some, f"{count(some)} of ")
+    which = {0: "any of the ", total: "each of the "}.get(some, f"{count(some)} of ")
     return f"the only {noun}" if total == 1 else f"{which}{counted(total, noun)}"
 
 
 def _named(row: dict[str, Any]) -> str:
     return (
         f"{_in_cell(row)} (ρ = {number(row['rho'], 2)}; the best of {counted(row['n_predictors'], 'predictor')} would "
-        f"reach {number(row['chance'], 2)} by chance; p {p_compared(row['p_holm'])} after Holm’s correction)"
+        f"reach {number(row['chance'], 2)} on average by chance; p {p_compared(row['p_holm'])} after Holm’s correction)"
     )
 
 

@@ -42,8 +42,11 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
     facts = tuple(TableRow(RESULT_TABLES[1], study.keys, row, key) for row in rows)
     if named[MORE] or named[FEWER]:
         said = [BY_VERDICT[word].format(listing(named[word])) for word in (MORE, FEWER) if named[word]]
-        left = [f"; {BY_VERDICT[word].format(listing(named[word]))}" for word in (UNDECIDED, TOO_FEW) if named[word]]
-        strong = f"{generator}’s thoughts are {' and '.join(said)} {than}{''.join(left)}"
+        unknown, few = named[UNDECIDED], named[TOO_FEW]
+        open_with = "comparisons with {} are" if len(unknown) > 1 else "comparison with {} is"
+        left = f"; the {open_with.format(listing(unknown))} undecided" if unknown else ""
+        left += f"; {BY_VERDICT[TOO_FEW].format(listing(few))}" if few else ""
+        strong = f"{generator}’s thoughts are {' and '.join(said)} {than}{left}"
         return Conclusion(*heading, strong, remark=_remark(rows), facts=facts)
     compared = f" with {listing([row['retriever'] for row in rows])}" if rows else ""
     strong = f"We do not know whether {generator}’s thoughts are longer or shorter{compared} {than}"
@@ -102,13 +105,15 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
     by_word = {word: tested.filter(verdict=word) for word in BY_VERDICT}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     baseline = "no context" if against == ZEROSHOT else _of(study, against).removeprefix("with ")
+    by_chance = about(tested.height * ALPHA)
     few = f" and {count(by_word[TOO_FEW].height)} have too few queries" if by_word[TOO_FEW].height else ""
     return [
         f"Compared with {baseline}, thoughts are longer in {count(by_word[MORE].height)} of "
         f"{counted(tested.height, 'cell')} and shorter in {count(by_word[FEWER].height)}; "
         f"{count(by_word[UNDECIDED].height)} are undecided{few}. After Holm’s correction, thoughts are longer in "
-        f"{count(kept[MORE])} and shorter in {count(kept[FEWER])}. Without the correction, if the context made no "
-        f"difference, chance alone would give a verdict in {about(tested.height * ALPHA)} of these cells on average."
+        f"{count(kept[MORE])} and shorter in {count(kept[FEWER])}. If the context made no difference, chance "
+        f"alone would make thoughts appear longer or shorter in {by_chance} of these cells on average "
+        "(without the correction)."
     ]
 
 
