@@ -370,7 +370,7 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     said = lead_answers.compared(facts_of(a.section))
     rest = re.split(r"difference |differs by ", said.numbers)[-1]
     words = len(said._replace(numbers=rest, remark="").sentence.split()) + 1
-    room = lead_answers.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84" has so many words
+    room = lead_answers.MOST_WORDS - words - 8  # "and answer quality P is 0.83 against 0.84" has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
     first = [a.k, *ranked, *(means if room >= 5 and len(ranked) == 2 else [])] if same else []
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
@@ -790,6 +790,7 @@ def equivalence(a: Again) -> list[str]:
     ]
     less = "by less than the margin"
     told = {"not worse": f"better worse {less}", "not better": f"worse better {less}"}
+    told["equivalent"] = f"equivalent {reference}"
     said = [f"{joined(found[word])} {told.get(word, word)}" for word in words[:-2] if word in found]
     said += [f"{word.removesuffix(' queries')} {joined(found[word])}" for word in words[-2:] if word in found]
     return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)} {remark(fallen)} "
@@ -849,7 +850,7 @@ def gain_counts(a: Again) -> list[str]:
     oracles = "oracles" if len(a.rankings) < len(a.retrievers) else ""
     rest = "" if n["better"] == len(cells) else f"worse {n['worse']} undecided {n['undecided']} {few}"
     first = f"better {out_of(n['better'], len(cells))} {rest} lenient {oracles}"
-    return [f"{first} {max(map(len, values))} {chance(len(cells))} {joined(kept)} {remark(fallen)}"]
+    return [f"{first} {max(map(len, values))} better worse {chance(len(cells))} {joined(kept)} {remark(fallen)}"]
 
 
 @says("verdict_sentences.flags")
@@ -1083,7 +1084,7 @@ def alike(a: Again) -> list[str]:
     by_query = all_answers(a).drop_nulls("answer").partition_by("retriever", "ordering", "k", "qid")
     texts = [len(set(part["answer"])) for part in by_query if part.height > 1]
     same = texts.count(1) / len(texts) if texts else 0.0
-    return [f"{texts.count(1):,} {len(texts):,} {percent(same)}"] if same >= 0.005 else []
+    return [f"{out_of(texts.count(1), len(texts))} {percent(same)}"] if same >= 0.005 else []
 
 
 @says("answer_findings._positions")

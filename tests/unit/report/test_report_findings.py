@@ -236,7 +236,8 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     difference = short(row["mean_difference"], row["low"], row["high"], row["margin"])
     numbers = f"(difference {difference}, 36 queries)."
     assert one > other, "else the sentence says so"
-    known = f"nDCG@5 is {one:.2f} against {other:.2f}, answer quality P {p_one:.2f} against {p_other:.2f} {numbers}"
+    quality = f"answer quality P is {p_one:.2f} against {p_other:.2f}"
+    known = f"nDCG@5 is {one:.2f} against {other:.2f}, and {quality} {numbers}"
     assert saying(verdict=pl.lit("better")) == f"Answers are better with dense than with bm25: {known}"
     assert saying(verdict=pl.lit("undecided")) == (
         f"We do not know whether dense or bm25 gives better answers: {known}"
@@ -497,7 +498,7 @@ def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
         f"better with context than without in {counts['better']} of 20 cells, worse in {counts['worse']} and "
         f"undecided in {counts['undecided']} (" in said
     )
-    assert "chance alone would give a verdict in about 1 of these cells on average" in said
+    assert "chance alone would make answers appear better or worse in about 1 of these cells on average" in said
 
 
 def parts_of(sentence: str, words: list[str], retrievers: tuple[str, ...]) -> dict[str, str]:
@@ -704,7 +705,7 @@ def test_warnings_on_relative_utility_are_of_relative_utility(study: ReportedStu
     relative, absolute = (" ".join(findings(replace(section, relative=value)).limits) for value in (True, False))
     assert "up to 3 queries with P₀ below 0.1" in relative and "or P₀ is not above 0" in relative
     assert "below 0.1" not in absolute and "not above 0" not in absolute
-    assert "up to 2 queries without utility (P or P₀ is missing)" in absolute
+    assert "up to 2 queries without a utility value (P or P₀ is missing)" in absolute
 
 
 def test_values_of_p_in_the_table_within_queries_are_no_answers(study: ReportedStudy):

@@ -9,7 +9,7 @@ from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.report.cost import total
 from ragrelay.report.display.findings import Findings
 from ragrelay.report.display.judge_checks import judge_sentences
-from ragrelay.report.display.numbers import about, count, counted, listing, number, share
+from ragrelay.report.display.numbers import about, count, counted, listing, number, out_of, share
 from ragrelay.report.display.sections import Section
 from ragrelay.report.facts import facts_of
 
@@ -55,7 +55,7 @@ def _seeds(section: Section, k: int, grade: str) -> list[str]:
         return []
     most = here.sort("share_seeds", maintain_order=True).row(-1, named=True)
     of = "less than 1%" if most["share_seeds"] < NOTEWORTHY else share(most["share_seeds"])
-    largest = ", the largest share of all retrievers" if here.height > 1 else ""
+    largest = ", the largest share for any retriever" if here.height > 1 else ""
     seeds = number(most["n_seeds"], 0 if most["n_seeds"].is_integer() else 1)
     return [
         f"With {most['retriever']}, seeds account for {of} of the variance of P at k = {k}{largest}; queries account "
@@ -109,8 +109,8 @@ def alike(section: Section) -> list[str]:
     if not several or same / several < NOTEWORTHY:
         return []
     return [
-        f"All seeds gave the same answer in {count(same)} of the {count(several)} pairs of cell and query with several "
-        f"seeds ({share(same / several)}), so more seeds would add nothing there."
+        f"All seeds gave the same answer in {out_of(same, several, 'pair')} of cell and query with several seeds "
+        f"({share(same / several)}), so more seeds would add nothing there."
     ]
 
 

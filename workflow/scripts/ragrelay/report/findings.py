@@ -165,7 +165,7 @@ def _missing(cells: list[Row], relative: bool) -> list[str]:
     low = max((row["n_low_p0"] or 0 for row in cells), default=0) if relative else 0
     empty = max((row["n_without_results"] or 0 for row in cells), default=0)
     why = "P is missing or P₀ is not above 0" if relative else "P or P₀ is missing"
-    parts = [f"up to {counted(null, 'query', 'queries')} without utility ({why})"] if null else []
+    parts = [f"up to {counted(null, 'query', 'queries')} without a utility value ({why})"] if null else []
     parts += [f"up to {counted(low, 'query', 'queries')} with P₀ below 0.1, where relative utility tends to be large"
               ] if low else []  # fmt: skip
     parts += [f"up to {counted(empty, 'query', 'queries')} without retrieved passages, for which P equals P₀"

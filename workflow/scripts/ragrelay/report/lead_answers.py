@@ -38,7 +38,7 @@ BY_SYSTEM = {
 }
 """Sentences about the primary pair, with the winner first; for other verdicts, the pair is reversed."""
 MOST_NAMED = 3
-MOST_WORDS = 32
+MOST_WORDS = 34
 """Maximum words in an answer, not counting its remark."""
 
 
@@ -71,9 +71,9 @@ def compared(facts: Facts) -> Conclusion:
     why = [row.reason] if row.low is None and row.reason and not counts(row) else []
     difference = short(row.mean_difference, row.low, row.high, row.margin or 0.0)
     behind = "; ".join([*few, *why])
-    quality = [f"answer quality P {_both(means)} (difference {difference}, {behind})"] if means else []
+    quality = [f"answer quality P is {_both(means)} (difference {difference}, {behind})"] if means else []
     alone = "; ".join([*ranked, f"P differs by {difference} ({behind})"])
-    shown = (", ".join([*ranked, *quality]), alone) if quality else (alone,)
+    shown = (", and ".join([*ranked, *quality]), alone) if quality else (alone,)
     said = [Conclusion(*heading, strong, some, names, facts=of_pair) for some in shown]
     answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
     return answer._replace(remark=would_undo("this verdict") if row.stands is False else unlike_student(row))

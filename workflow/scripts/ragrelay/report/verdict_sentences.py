@@ -38,12 +38,12 @@ BY_CORRELATION = {ABOVE: "above zero for {}", BELOW: "below zero for {}", UNDECI
                   TOO_FEW: "too few queries for {}"}  # fmt: skip
 BY_EQUIVALENCE = {
     **{word: f"{{}} {{are}} {word}" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE, BETTER, WORSE)},
-    EQUIVALENT: "{} {are} equivalent within the margin",
+    EQUIVALENT: "{} {are} equivalent to {other} within the margin",
     NOT_WORSE: "{} {are} either better, or worse by less than the margin",
     NOT_BETTER: "{} {are} either worse, or better by less than the margin", UNDECIDED: "undecided for {}",
     TOO_FEW: "too few queries for {}",
 }  # fmt: skip
-"""Texts for verdicts; ``{}`` is replaced with the retrievers, and ``{are}`` agrees with their number."""
+"""Texts for verdicts; ``{}`` is replaced with the retrievers, ``{other}`` with the reference retriever."""
 COMBINATION = "combination"
 """A retriever, ordering, k and grade: a cell at one of its grades."""
 
@@ -97,10 +97,11 @@ def how_relayed(facts: Facts) -> list[str]:
     if not slopes:
         return []
     ordering, k, grade, measure = facts.section.lead.values()
+    changes = ", or ".join(slopes) if len(slopes) == 2 else listing(slopes)
     adjusted = len(slopes) > 1 and facts.slopes["adjusted"].slope is not None
     difficulty = f"Difficulty combines a query’s mean {measure}@{k} and P₀. " if adjusted else ""
     return [
-        f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. "
+        f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {changes}. "
         f"{difficulty}This page reports relay only if the intervals of both slopes, unadjusted and adjusted, lie above "
         "zero. A retriever that suits some queries for a reason other than relevance would produce the same "
         f"slopes; {CAUSE}."
@@ -137,9 +138,9 @@ def gain_counts(section: Section) -> str:
     return with_remark(
         f"Answers are better with context than without in {out_of(by_word[BETTER].height, tested.height, 'cell')}"
         f"{rest} ({section.grades[0]} references{oracles}, "
-        f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would give a verdict in "
-        f"{about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, answers are better in "
-        f"{count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
+        f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would make answers "
+        f"appear better or worse in {about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, "
+        f"answers are better in {count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )
 
@@ -224,7 +225,7 @@ def equivalence(rows: list[Row]) -> list[str]:
         return []
     first = tested[0]
     margin = "" if first["margin"] is None else f"margin {number(first['margin'], 2)} in P, "
-    verdicts = _by_verdict(tested, BY_EQUIVALENCE, _difference)
+    verdicts = _by_verdict(tested, BY_EQUIVALENCE, _difference, first["against_retriever"])
     own = len({row["verdict_level"] for row in tested}) > 1
     return [with_remark(
         f"Compared with {first['against_retriever']} ({margin}Bonferroni-corrected intervals"
@@ -249,12 +250,12 @@ def coupling(rows: list[Row], measure: str) -> list[str]:
     return [f"{by_definition} {of_p0}.{given_p0}"]
 
 
-def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row], str]) -> str:
+def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row], str], other: str = "") -> str:
     """List ``rows`` by verdict: the verdict's text in ``words``, with the retrievers and ``shown`` of their rows."""
     parts = []
     for word, text in words.items():
         named = [f"{row['retriever']} ({shown(row)})" for row in rows if row["verdict"] == word]
-        parts += [text.format(listing(named), are="is" if len(named) == 1 else "are")] if named else []
+        parts += [text.format(listing(named), are="is" if len(named) == 1 else "are", other=other)] if named else []
     return "; ".join(parts)
 
 
