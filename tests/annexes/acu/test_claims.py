@@ -67,10 +67,10 @@ WRONG: dict[str, tuple[list[Any], str]] = {
         "line 1: found an empty value for evidence; expected non-empty values",
     ),
     "no claim": ([{k: v for k, v in ROW.items() if k != "claim"}], "line 1: found no claim; expected non-empty values"),
-    "duplicate id": ([ROW, ROW], "line 2: found duplicate id 'a' \\(first: line 1\\); expected unique ids"),
+    "duplicate id": ([ROW, ROW], "line 2: found duplicate id 'a' \\(first on line 1\\); expected unique ids"),
     "claim_id of two claims": (
         [ROW | {"claim_id": "c"}, ROW | {"id": "b", "claim_id": "c", "claim": "Coffee is a plant."}],
-        "line 2: found claim_id 'c' with a claim that differs from the one at line 1; expected one claim per claim_id",
+        "line 2: found claim_id 'c' with a claim that differs from the claim on line 1; expected one claim",
     ),
     "no truth value": ([ROW | {"is_gold": "maybe"}], "line 1: found is_gold 'maybe'; expected true or false"),
     "a list": ([ROW | {"evidence": ["x"]}], "line 1: found evidence with a JSON list; expected a single value"),
@@ -199,7 +199,7 @@ def test_rows_of_a_hub_are_checked_alike() -> None:
     record = ROW | {"id": 5, "is_gold": True, "claimant": float("nan"), "claim_date": None}
     found = claims_frame(iter([("data set x, row 1", record)]), "x")
     assert found.select("id", "is_gold", "claimant", "claim_date").row(0) == ("5", True, None, None)
-    with pytest.raises(InputError, match="data set x, row 2: found duplicate id '5' \\(first: row 1\\)"):
+    with pytest.raises(InputError, match="data set x, row 2: found duplicate id '5' \\(first on row 1\\)"):
         claims_frame(iter([("data set x, row 1", record), ("data set x, row 2", record)]), "x")
 
 

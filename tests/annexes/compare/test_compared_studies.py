@@ -37,12 +37,12 @@ def test_compare_needs_two_studies(tmp_path: Path) -> None:
     done = clean.snakemake(*unknown, check=False)
     missing = "config key 'compare.after': found 'othr', which has no results/othr/report/index.html; expected "
     assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
-    assert missing + "a finished study, but results/ has none" in done.stdout + done.stderr
+    assert missing + "a finished study in results, but there is none" in done.stdout + done.stderr
     page = clean.folder / "results/other/report/index.html"
     page.parent.mkdir(parents=True)
     page.write_text("")
     done = clean.snakemake(*unknown, check=False)
-    assert missing + "one of other; did you mean 'other'?" in done.stdout + done.stderr
+    assert missing + "a finished study in results: other" in done.stdout + done.stderr
     planned = clean.planned("compare", "--config", "compare={before: other, after: small}")
     assert planned["compare_studies"] == planned["write_page"] == 1  # this study's report is made where it lacks
     aside = clean.planned("compare", "--config", "compare={before: other, after: results/other/}")

@@ -37,7 +37,7 @@ def test_names_of_the_study_take_the_place_of_the_published_ones(tmp_path: Path)
     ("text", "message"),
     [
         ("", "table.csv: found no content; expected columns dataset, retriever, ordering, k, references, mean_utility"),
-        ("a,b\n", "table.csv, line 1: found only columns a, b; expected also dataset, retriever, ordering, k"),
+        ("a,b\n", "table.csv, line 1: found only columns a, b; expected dataset, retriever, ordering, k"),
         (HEAD + "d,bm25\n", "table.csv, line 2: found 2 values; expected 7, one per column"),
         (HEAD + ROW.replace("0.1", "much"), "table.csv, line 2: found mean_utility 'much'; expected a number"),
         (HEAD + ROW.replace("0.1", "nan"), "table.csv, line 2: found mean_utility 'nan'; expected a number"),

@@ -117,6 +117,6 @@ def test_passages_of_a_collection(tmp_path: Path, ending: str) -> None:
 
 def test_an_unknown_end_of_answers(tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"expected a file name ending in \.jsonl, .* \(optionally followed by \.gz, \.bz2, \.xz"
+        InputError, match=r"expected a file name ending in \.parquet, .*, optionally followed by \.gz, \.bz2, \.xz"
     ):
         check_pattern("place", "answers.jsonl.zip")

@@ -10,9 +10,9 @@ from ragrelay.base.io.json_values import json_object, json_record
 
 ENDLESS = {
     "a number": ('{"a": ' + "9" * 5000 + "}", "a number with more than 4,300 digits"),
-    "lists": ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "JSON nested too deeply"),
-    "lists without an end": ("[" * 100_000, "JSON nested too deeply"),
-    "objects": ('{"a": ' * 100_000 + "1" + "}" * 100_000, "JSON nested too deeply"),
+    "lists": ('{"a": ' + "[" * 100_000 + "]" * 100_000 + "}", "JSON that is nested too deeply"),
+    "lists without an end": ("[" * 100_000, "JSON that is nested too deeply"),
+    "objects": ('{"a": ' * 100_000 + "1" + "}" * 100_000, "JSON that is nested too deeply"),
 }
 
 
@@ -44,7 +44,7 @@ def test_at_the_last_level_that_can_be_read(tmp_path: Path, text: str) -> None:
         except InputError as error:
             ends.add(str(error).partition(": found ")[2].partition(";")[0])
     first = "read" if text == "tea" else "an unpaired surrogate"
-    assert ends == {first, "JSON nested too deeply"}
+    assert ends == {first, "JSON that is nested too deeply"}
 
 
 def test_a_key_twice_in_a_record(tmp_path: Path) -> None:

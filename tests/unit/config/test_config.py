@@ -163,7 +163,7 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm", {**SERVED, "max_tokens": None}, ["'generators.lm.max_tokens'", "found None", "an integer"]),
     ("generators.lm", {**SERVED, "temperature": -1.0}, ["'generators.lm.temperature'", "-1.0", "at least 0"]),
     ("generators.lm", {**SERVED, "extra_body": {"n": 2}}, ["'generators.lm.extra_body.n'", "that ragrelay sets"]),
-    ("generators.lm", {**SERVED, "extra_body": {"seed": 2}}, ["'generators.lm.extra_body.seed'", "null to send no"]),
+    ("generators.lm", {**SERVED, "extra_body": {"seed": 2}}, ["'generators.lm.extra_body.seed'", "null (sends no"]),
     (
         "generators.lm",
         {**SERVED, "extra_body": {"top_k": -1}},
@@ -279,9 +279,9 @@ def test_first_stages(config: dict[str, Any], tmp_path: Path) -> None:
     config["retrievers"]["t5"]["first_stage"] = "bm52"
     check_error(config, tmp_path, ["'retrievers.t5.first_stage'", "'bm52'", "bm25"])
     config["retrievers"]["t5"]["first_stage"] = "again"
-    check_error(config, tmp_path, ["first_stage'", "cycle again → t5 → again;"])
+    check_error(config, tmp_path, ["first_stage'", "a cycle: again → t5 → again;"])
     config["retrievers"]["again"]["first_stage"] = "again"
-    check_error(config, tmp_path, ["'retrievers.again.first_stage'", "cycle again → again;"])
+    check_error(config, tmp_path, ["'retrievers.again.first_stage'", "a cycle: again → again;"])
 
 
 def test_first_stage_is_checked_like_any_other(config: dict[str, Any], tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_what_is_not_said_is_filled_in() -> None:
         (
             [{"retriever": "bm25", "k": 1}, {"retriever": "bm25", "k": 1, "seed": 5}],
             "file, line 2: found a second answer to query q1 with retriever bm25, ordering descending, k 1, seed 5 "
-            "(first: file, line 1); expected one answer per combination",
+            "(first in file, line 1); expected one answer per combination",
         ),
     ],
 )
@@ -90,11 +90,11 @@ def test_the_grid_selects() -> None:
         (['{"qid": "q2", "answer": "a", "retriever": "bm25", "k": 1}', '{"qid": "q3", "answer": "b"}'], "no retriever"),
         (
             ['{"qid": "q3", "answer": "b", "retriever": "bm25", "k": 1}'],
-            "mine.jsonl, line 1: found qid 'q3'; expected the",
+            "mine.jsonl, line 1: found qid 'q3'; expected one",
         ),
         (
             ['{"qid": "q2", "answer": "b", "retriever": "bm25", "k": 2, "docnos": ["d1", "d77"]}'],
-            "mine.jsonl, line 1: found docno 'd77'; expected docnos in the dataset",
+            "mine.jsonl, line 1: found docno 'd77'; expected one of the dataset's docnos",
         ),
         (
             ['{"qid": "q2", "answer": "b", "retriever": "other", "k": 1}'],

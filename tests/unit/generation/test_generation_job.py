@@ -267,14 +267,14 @@ def test_a_prompt_over_the_window_stops_no_other_retriever(small: Job, caplog: p
     assert receipt["over_window"].keys() == set(asked.filter(retriever="dense")["prompt_id"])
     place, found, expected = next(iter(receipt["over_window"].values()))
     assert place.endswith("with 2 passages") and found.endswith(" tokens") and "over_window: truncate" in expected
-    assert "prompts left out for dense: 4; " in caplog.text
+    assert "left out prompts of dense: 4; the first error: " in caplog.text
     assert keys_of(small.store().held(asked)) == keys_of(asked.filter(retriever="bm25"))
     again = small.run(FakeEngine(), asked, max_model_len=45)
     assert (again["cached"], again["made"], again["over_window"]) == (8, 0, receipt["over_window"])
     cells = {("descending", 2, seed): small.folder / f"{seed}.parquet" for seed in (1, 2)}
     record = small.folder / "receipt.json"
     record.write_text(json.dumps(receipt))
-    with pytest.raises(InputError, match=r"with 2 passage\(s\): found \d+ tokens \(4 prompts like this\); expected at"):
+    with pytest.raises(InputError, match=r"with 2 passages: found \d+ tokens \(and 3 more prompts like this\); ex"):
         view_answers({("descending", 2): small.folder / "k2.parquet"}, small.store(), cells, receipts=[record])
     assert not any(path.exists() for path in cells.values())
 

@@ -46,8 +46,8 @@ def test_a_line_names_its_passage(collection: LocalCollection, tmp_path: Path) -
     [
         ({"qid": "q1", "answer": "a"}, 'found no docno; expected {"qid": ..., "docno": ..., "answer": ...}'),
         ({"qid": "q1", "docnos": ["d1", "d2"], "answer": "a"}, "found 2 passages; expected"),
-        ({"qid": "q1", "docno": "d77", "answer": "a"}, "found docno 'd77'; expected docnos in the dataset"),
-        ({"qid": "q9", "docno": "d1", "answer": "a"}, "found qid 'q9'; expected the qid of a query in the dataset"),
+        ({"qid": "q1", "docno": "d77", "answer": "a"}, "found docno 'd77'; expected one of the dataset's docnos"),
+        ({"qid": "q9", "docno": "d1", "answer": "a"}, "found qid 'q9'; expected one of the dataset's qids"),
         ({"qid": "q1", "docno": "d1", "answer": "other"}, "found a second answer to query q1 with passage d1, seed 5"),
     ],
 )

@@ -107,7 +107,7 @@ def test_other_texts_than_the_collections(run: Callable[..., pl.DataFrame]) -> N
 def test_other_ranks_with_the_old_scores(run: Callable[..., pl.DataFrame]) -> None:
     """Scores count, so that such a reranking would be the first stage's run."""
     first = [(qid, docno, 9.0 - i) for qid in QUERIES for i, docno in enumerate(["d6", "d1"])]
-    with pytest.raises(InputError, match="the first stage's scores with different ranks; expected scores that fall"):
+    with pytest.raises(InputError, match="new ranks with the first stage's scores; expected scores that fall"):
         run("reversed_ranks", first, first_stage="any")
     turned = run("reversed_ranks", first, first_stage="any", options={"scored": True})
     assert turned.filter(qid="q1")["docno"].to_list() == ["d1", "d6"]

@@ -67,12 +67,12 @@ def type_name(value: object) -> str:
 
 
 def one_of(known: Iterable[object], *given: object, what: str = "") -> str:
-    """Return ``what: one of a, b, c``, plus a hint if a ``given`` name resembles a known name."""
+    """Return ``what: one of a, b, c``, plus a hint if a ``given`` name resembles one of several known names."""
     names = [str(name) for name in known]
     listed = "one of " + ", ".join(names) if len(names) > 2 else " or ".join(names)
     if what:
         listed = f"{what}: {listed}" if names else f"{what}, but there is none"
-    return listed + nearest(names, *given)
+    return listed + (nearest(names, *given) if len(names) > 1 else "")
 
 
 def nearest(known: Iterable[str], *given: object) -> str:

@@ -32,7 +32,7 @@ def read_brought(paths: Iterable[Path]) -> list[BroughtPassage]:
             if type(qid) is int:
                 qid = str(qid)
             if qid is not None and not isinstance(qid, str):
-                raise InputError(f"{path}, line {number}", f"qid {qid!r}", "a qid of the dataset, or no key 'qid'")
+                raise InputError(f"{path}, line {number}", f"qid {qid!r}", "one of the dataset's qids, or no key 'qid'")
             found.append(BroughtPassage(path, docno, text, qid))
     return found
 

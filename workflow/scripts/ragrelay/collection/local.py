@@ -47,7 +47,7 @@ class LocalCollection(Collection):
                 raise InputError(f"{path}, line {number}", "no tab", "qid<TAB>text")
             if not rows and qid.lower() in QID_HEADERS and qid not in set(self.qrels()["qid"]):
                 raise InputError(
-                    f"{path}, line {number}", f"an apparent header ({qid!r} has no judgements)", "only queries"
+                    f"{path}, line {number}", f"an apparent header ({qid!r} has no judgements)", "no header line"
                 )
             _check_id(path, number, "qid", qid, seen)
             rows.append((qid, _query(f"{path}, line {number}", qid, text)))

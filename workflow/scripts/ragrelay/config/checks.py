@@ -93,5 +93,5 @@ def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
 def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, object]]) -> None:
     """Raise InputError if the budget limits GPU-hours but every generator in the study runs on a server."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
-        found = "a limit on GPU-hours, although all generators are endpoints, which use none"
+        found = "a limit on GPU-hours, although all generators are endpoints, which use no GPU-hours"
         raise InputError("config key 'budget.gpu_hours'", found, "key budget.tokens")

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from ragrelay.base.errors import InputError, type_name
-from ragrelay.base.io.yaml_keys import read_yaml
+from ragrelay.base.io.yaml_keys import read_yaml, yaml_fault
 
 
 def check_file(path: Path) -> None:
@@ -25,13 +25,13 @@ def check_file(path: Path) -> None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{path}, line {mark.line + 1}" if mark else str(path)
-        raise InputError(place, f"invalid YAML ({error.problem or error.context})", expected) from None
+        raise InputError(place, yaml_fault(error), expected) from None
     except (yaml.YAMLError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         if "4300 digits" in str(error):
             raise InputError(path, "an integer with more than 4,300 digits", "fewer digits") from None
-        raise InputError(path, f"invalid YAML ({' '.join(str(error).split())[:120]})", expected) from None
+        raise InputError(path, yaml_fault(error), expected) from None
     if not isinstance(data, dict):
         raise InputError(path, "no content" if data is None else type_name(data), expected)
 

@@ -109,7 +109,7 @@ def evaluate(
 def _check_texts(name: str, keys: pl.Series, texts: Mapping[str, str]) -> None:
     missing = next((key for key in keys if key not in texts), None)
     if missing is not None:
-        raise InputError(f"run, {name} {missing!r}", "no text", "a text for each")
+        raise InputError(f"run, {name} {missing!r}", "no text", f"a text for each {name}")
 
 
 def _as_many(name: str, results: Sequence[object], pairs: Sequence[object]) -> Sequence:  # type: ignore[type-arg]

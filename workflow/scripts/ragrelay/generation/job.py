@@ -162,7 +162,7 @@ def _within_window(
     if not leaves_out and of_refused >= (retrievers - {ZEROSHOT} or retrievers):
         raise errors[refused["prompt_id"][0]]
     first = next(iter(errors.values()))
-    log.warning("prompts left out for %s: %d; %s", ", ".join(sorted(of_refused)), len(errors), first)
+    log.warning("left out prompts of %s: %d; the first error: %s", ", ".join(sorted(of_refused)), len(errors), first)
     rest = missing.join(refused, on=KEY, how="anti", maintain_order="left")
     return rest, {prompt_id: tuple(map(str, error.parts)) for prompt_id, error in errors.items()}
 

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from ragrelay.base.errors import InputError, one_of, type_name
-from ragrelay.base.io.yaml_keys import read_yaml
+from ragrelay.base.io.yaml_keys import read_yaml, yaml_fault
 from ragrelay.base.user_code import check_function, code_hashes, function_named
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
@@ -99,7 +99,7 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
     try:
         data = read_yaml(path)
     except yaml.YAMLError as error:
-        raise InputError(path, f"invalid YAML ({str(error).splitlines()[0]})", "a mapping") from None
+        raise InputError(path, yaml_fault(error), "a mapping") from None
     if not isinstance(data, dict):
         raise InputError(path, type_name(data), "a mapping with " + ", ".join(parts))
     unknown = set(data) - {*parts, *optional}
@@ -129,5 +129,5 @@ def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
     missing = placeholders ^ names - {"i"}
     if missing - {"i"}:
         raise InputError(
-            f"{path}, key {part!r}", "a template without " + ", ".join(f"{{{n}}}" for n in sorted(missing)), allowed
+            f"{path}, key {part!r}", "a template without " + " and ".join(f"{{{n}}}" for n in sorted(missing)), allowed
         )

@@ -48,5 +48,5 @@ def _checked(place: str, name: str) -> Question:
     key = question.read_key or question.key
     for file in (*question.made.values(), *([question.asked] if question.asked is not None else [])):
         if set(WILDCARD.findall(file)) != set(WILDCARD.findall(key)):
-            raise InputError(place, f"path {file.path}", f"all wildcards of {key}")
+            raise InputError(place, f"path {file.path}", f"a path with exactly the wildcards of {key}")
     return question

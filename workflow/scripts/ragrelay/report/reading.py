@@ -117,4 +117,4 @@ def _table(path: File, columns: Columns) -> pl.DataFrame:
 
 def _check(path: File, present: Sequence[str], columns: Columns) -> None:
     if missing := [name for name in schema_of(columns) if name not in present]:
-        raise InputError(path, f"only columns {', '.join(present)}", f"also {', '.join(missing)}")
+        raise InputError(path, f"only columns {', '.join(present)}", f"{', '.join(missing)} as well")

@@ -67,6 +67,6 @@ def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> N
     if (both["score"] == both["score_given"]).all() and orders[0] != orders[1]:
         raise InputError(
             place,
-            "the first stage's scores with different ranks",
+            "new ranks with the first stage's scores",
             "scores that fall with the rank, because passages are ordered by score",
         )

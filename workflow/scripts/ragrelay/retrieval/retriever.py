@@ -251,6 +251,6 @@ def _below(name: str, catalogue: Mapping[str, Mapping[str, object]], path: list[
             raise InputError(place, repr(stage), one_of(catalogue, stage))
         if stage in path:
             cycle = " → ".join([*path[path.index(stage) :], stage])
-            raise InputError(place, f"the cycle {cycle}", "first stages without a cycle")
+            raise InputError(place, f"a cycle: {cycle}", "first stages without a cycle")
         names |= _below(stage, catalogue, path)
     return names

@@ -258,7 +258,8 @@ def _check_once(rows: pl.DataFrame) -> None:
         first, again = same["place"].head(2)
         what = "qid {qid}, {retriever}, {ordering}, k {k}, seed {seed}".format(**row)
         who = f" by assessor {row['assessor']}" if row["assessor"] else ""
-        raise InputError(again, f"a second score for {what}{who} (first: {first})", "one score per answer and assessor")
+        found = f"a second score for {what}{who} (first in {first})"
+        raise InputError(again, found, "one score per answer and assessor")
 
 
 def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:

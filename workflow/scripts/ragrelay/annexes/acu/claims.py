@@ -53,11 +53,11 @@ def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
     for place, record in records:
         row = _row(place, record)
         if row["id"] in ids:
-            raise InputError(place, f"duplicate id {row['id']!r} (first: {ids[row['id']]})", "unique ids")
+            raise InputError(place, f"duplicate id {row['id']!r} (first on {ids[row['id']]})", "unique ids")
         ids[row["id"]] = place.rpartition(", ")[2]
         claim, where = claims.setdefault(row["claim_id"], (row["claim"], place.rpartition(", ")[2]))
         if claim != row["claim"]:
-            found = f"claim_id {row['claim_id']!r} with a claim that differs from the one at {where}"
+            found = f"claim_id {row['claim_id']!r} with a claim that differs from the claim on {where}"
             raise InputError(place, found, "one claim per claim_id")
         rows.append(row)
     if not rows:

@@ -81,5 +81,5 @@ def read_labels(path: Path) -> pl.DataFrame:
     for row, label in frame.with_row_index("row", 1).filter(~whole).select("row", "label").head(1).iter_rows():
         raise InputError(f"{path}, row {row}, column label", str(label), f"whole numbers below {BEYOND:,d}")
     if (again := frame.filter(frame.select("qid", "docno").is_duplicated())).height:
-        raise InputError(path, f"duplicate qid {again['qid'][0]!r}, docno {again['docno'][0]!r}", "unique pairs")
+        raise InputError(path, f"duplicate qid {again['qid'][0]!r}, docno {again['docno'][0]!r}", "one row per pair")
     return frame.with_columns(pl.col("label").cast(pl.Int64))

@@ -83,9 +83,9 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
         raise InputError(path, "no content", f"columns {', '.join(layout.required)}")
     head, *rows = [(number, _cells(f"{path}, line {number}", line)) for number, line in lines]
     columns = head[1]
-    missing = [name for name in layout.required if name not in columns]
-    if missing:
-        raise InputError(f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"also {', '.join(missing)}")
+    more = [name for name in layout.required if name not in columns]
+    if more:
+        raise InputError(f"{path}, line {head[0]}", f"only columns {', '.join(columns)}", f"{', '.join(more)} as well")
     for name, times in Counter(columns).items():
         if times > 1:
             raise InputError(f"{path}, line {head[0]}", f"duplicate column {name!r}", "unique column names")

@@ -14,9 +14,9 @@ FAULTS = (ValueError, RecursionError)
 def json_fault(error: Exception) -> str:
     """Describe one of the errors in FAULTS, for use as an InputError's argument ``found``."""
     if isinstance(error, json.JSONDecodeError):
-        return f"invalid JSON ({error.msg} at column {error.colno})"
+        return f"invalid JSON ({error.msg.removesuffix(' at')} at column {error.colno})"
     if isinstance(error, RecursionError):
-        return "JSON nested too deeply"
+        return "JSON that is nested too deeply"
     if isinstance(error, UnicodeDecodeError):
         return f"invalid UTF-8 (byte {error.object[error.start]:#04x})"
     return "a number with more than 4,300 digits"
@@ -31,8 +31,8 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
     else:
         if isinstance(value, dict):
             return value
-        what = type_name(value)
-    raise InputError(place, f"{path}, which contains {what} instead of a JSON object", expected)
+        what = f"{type_name(value)} instead of a JSON object"
+    raise InputError(place, f"{path}, which contains {what}", expected)
 
 
 def read_json(path: str | Path) -> Any:

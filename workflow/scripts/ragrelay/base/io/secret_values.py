@@ -10,8 +10,8 @@ from urllib.parse import unquote
 
 from ragrelay.base.errors import InputError
 
-IN_VARIABLE = "to use a key, set api_key_env to the name of the environment variable that contains the key"
-WITHOUT = f"an address without credentials; {IN_VARIABLE}"
+IN_VARIABLE = "set api_key_env to the name of the environment variable that contains it"
+WITHOUT = f"an address without credentials; to use an API key, {IN_VARIABLE}"
 # Each pattern is anchored at the start of a run or word and tries only its first mark, so that searching is linear.
 SECRETS = {
     r"\bhf_[A-Za-z0-9]{20,}": ("an access token", "no token here; set the environment variable HF_TOKEN instead"),
@@ -23,10 +23,10 @@ SECRETS = {
     r"|\bAIza[\w-]{30,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
     r"|(?<![\w-])(?>[\w-]*?\beyJ)[\w-]{10,}+\.eyJ[\w-]{10,}+\."  # a JSON web token
     r"|-----BEGIN [A-Z ]*PRIVATE KEY|\b[Bb]earer +[\w.~+/-]{16,}": (
-        "text that looks like an access token or key", f"no key here; {IN_VARIABLE}"),
+        "text that looks like an access token or API key", f"no API key here; to use one, {IN_VARIABLE}"),
     r"\w://[^/\s?#]*@": ("an address with a user name or password", WITHOUT),
     r"(?i)[?&](?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|pwd|sig|signature)=": (
-        "an address with a key in its query", WITHOUT),
+        "an address with credentials in its query string", WITHOUT),
 }  # fmt: skip
 """Patterns of secrets. Each maps to what messages call the secret, and what they expect instead."""
 RANDOM = re.compile(r"[A-Za-z0-9]{32,}|[A-Za-z0-9+/_-]{40,}={0,2}")
@@ -69,7 +69,7 @@ def secret_in(text: str) -> tuple[str, str] | None:
         if re.search(pattern, text):
             return secret
     if any(map(_is_random, RANDOM.findall(text))):
-        return "a long random string that looks like a key", f"no key here; {IN_VARIABLE}"
+        return "a long random string that looks like an API key", f"no API key here; to use one, {IN_VARIABLE}"
     return None
 
 

@@ -51,6 +51,12 @@ def read_yaml(path: str | Path) -> Any:
         loader.dispose()
 
 
+def yaml_fault(error: Exception) -> str:
+    """Describe an error of read_yaml, for use as an InputError's argument ``found``."""
+    parts = [error.context, error.problem] if isinstance(error, yaml.MarkedYAMLError) else [str(error)]
+    return f"invalid YAML ({' '.join(', '.join(filter(None, parts)).split())[:200]})"
+
+
 def _check_events(path: str | Path, content: bytes) -> None:
     """Raise InputError for UNLIKE numbers and too many values or levels, before the recursive loader runs."""
     values, opened, sizes = 0, list[tuple[str | None, int]](), dict[str | None, int]()

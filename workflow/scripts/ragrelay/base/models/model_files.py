@@ -74,9 +74,9 @@ def check_safetensors(place: str, path: Path) -> None:
             ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]  # type: ignore[union-attr]
             expected_size = 8 + length + max(ends, default=0)
         except (*FAULTS, AttributeError, TypeError, KeyError, IndexError):
-            raise InputError(place, f"{path}, which isn't a safetensors file ({size:,} bytes)", WHOLE) from None
+            raise InputError(place, f"{path} ({size:,} bytes), which isn't a valid safetensors file", WHOLE) from None
     if size != expected_size:
-        raise InputError(place, f"{path} with {size:,} bytes, although its header describes {expected_size:,}", WHOLE)
+        raise InputError(place, f"{path} ({size:,} bytes), but its header describes {expected_size:,} bytes", WHOLE)
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:

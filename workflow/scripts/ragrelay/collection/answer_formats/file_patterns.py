@@ -29,8 +29,9 @@ class AnswerFile(NamedTuple):
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
     """Raise InputError if ``pattern`` has an unsupported extension, or if a name in braces is repeated or unknown."""
     if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
-        compressed = f"{', '.join(TEXTS)} (optionally followed by {', '.join(COMPRESSED)}) or .parquet"
-        raise InputError(place, repr(pattern), f"a file name ending in {compressed}")
+        texts, compressed = (f"{', '.join(ends[:-1])} or {ends[-1]}" for ends in (TEXTS, tuple(COMPRESSED)))
+        ends = f".parquet, or in {texts}, optionally followed by {compressed}"
+        raise InputError(place, repr(pattern), f"a file name ending in {ends}")
     if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
         raise InputError(place, repr(pattern), "a path without NUL characters, and with braces only around names")
     names = _NAMED.findall(pattern)

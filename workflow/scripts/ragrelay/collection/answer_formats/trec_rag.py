@@ -91,11 +91,8 @@ def _cited(place: str, value: object, references: list[str], ids: frozenset[str]
     for cited in citations:
         known = cited in ids if isinstance(cited, str) else type(cited) is int and 0 <= cited < len(references)
         if not known:
-            raise InputError(
-                place,
-                f"citation {cited!r}",
-                f"an id from the line's references ({len(references)} listed), or a position counted from 0",
-            )
+            expected = "the id or zero-based position of one of the line's references"
+            raise InputError(place, f"citation {cited!r}", f"{expected} (number of references: {len(references)})")
     return [cited if isinstance(cited, str) else references[cited] for cited in citations]
 
 

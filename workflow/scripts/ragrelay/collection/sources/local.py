@@ -25,12 +25,12 @@ class Local(DatasetSource):
         """Check that the folder and its files exist."""
         super().check(place, study)
         folder = study.folder / self.path
+        expected = "a folder with passages.jsonl, queries.tsv and qrels.txt"
         if not folder.is_dir():
-            expected = "a folder with passages.jsonl, queries.tsv and qrels.txt"
             raise InputError(f"{place}.path'", f"no folder {folder}", expected)
         for alternatives in NEEDED:
             if not any((folder / file).is_file() for file in alternatives):
-                raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", "all the dataset's files")
+                raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", expected)
         several = [file for file in PASSAGES if (folder / file).is_file()]
         if len(several) > 1:
             raise InputError(f"{place}.path'", f"both {' and '.join(several)} in {folder}", "only one of these files")

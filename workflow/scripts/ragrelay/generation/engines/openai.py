@@ -101,7 +101,7 @@ class Openai(Generator):
             if key in OURS:
                 raise InputError(where, "a request key that ragrelay sets", "only keys that ragrelay doesn't set")
             if key in PER_REQUEST and value is not None:
-                raise InputError(where, repr(value), "no value, or null to send no seed; ragrelay seeds each request")
+                raise InputError(where, repr(value), "no value (ragrelay seeds each request), or null (sends no seed)")
             if key in (*DECODING, *PENALTIES) and not (key in given and given[key] is None):
                 raise InputError(
                     where,

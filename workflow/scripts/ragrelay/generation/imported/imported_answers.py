@@ -78,7 +78,7 @@ def _check_once(rows: pl.DataFrame) -> None:
     for row in twice.head(1).iter_rows(named=True):
         first, again = twice.join(twice.head(1).select(KEY), on=KEY)["place"].head(2)
         what = "query {qid} with retriever {retriever}, ordering {ordering}, k {k}, seed {seed}".format(**row)
-        raise InputError(again, f"a second answer to {what} (first: {first})", "one answer per combination")
+        raise InputError(again, f"a second answer to {what} (first in {first})", "one answer per combination")
 
 
 def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = False) -> pl.DataFrame:
@@ -108,11 +108,11 @@ def answer_rows(files: Iterable[tuple[str, dict[str, object]]], single: bool = F
 def check_against(rows: pl.DataFrame, collection: Collection) -> None:
     """Raise InputError for the first row whose query or passages aren't in the ``collection``."""
     known = collection.queries()["qid"]
-    _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "the qid of a query in the dataset")
+    _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "one of the dataset's qids")
     docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
     texts = collection.texts(docnos["docnos"].unique().to_list())
     known_docnos = pl.Series(list(texts), dtype=pl.String)
-    _refuse(docnos, ~pl.col("docnos").is_in(known_docnos.implode()), "docno {docnos!r}", "docnos in the dataset")
+    _refuse(docnos, ~pl.col("docnos").is_in(known_docnos.implode()), "docno {docnos!r}", "one of the dataset's docnos")
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
@@ -159,7 +159,7 @@ def _cells_of(rows: pl.DataFrame) -> str:
     named = [", ".join(f"{key} {value}" for key, value in cell.items() if value is not None)
              for cell in cells.head(MOST_CELLS).to_dicts()]  # fmt: skip
     more = cells.height - len(named)
-    listed = "; ".join([*named, *([f"and {more} more cells"] if more else [])])
+    listed = "; ".join([*named, *([f"and {more} more cell{'s'[: more != 1]}"] if more else [])])
     return f": {listed}" if listed else ""
 
 

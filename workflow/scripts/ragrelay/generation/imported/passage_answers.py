@@ -33,7 +33,7 @@ def checked_passages(
     for row in once.filter(once.select(KEY).is_duplicated()).head(1).iter_rows(named=True):
         first, again = once.join(once.filter(place=row["place"]).select(KEY), on=KEY)["place"].head(2)
         found = f"a second answer to query {row['qid']} with passage {row['docno']}, seed {row['seed']}"
-        raise InputError(again, f"{found} (first: {first})", "one answer per combination")
+        raise InputError(again, f"{found} (first in {first})", "one answer per combination")
     return once
 
 
@@ -50,7 +50,7 @@ def read_single_answers(
     judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))
     needed = ranked.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     own = judged.join(needed, on=KEY, how="semi").sort(KEY)
-    first = "no answer" if rows.is_empty() else "first: qid {!r}, docno {!r}, seed {!r}".format(*rows.row(0)[1:4])
+    first = "no answer" if rows.is_empty() else "first answer: qid {!r}, docno {!r}, seed {}".format(*rows.row(0)[1:4])
     counts = [
         {"what": OTHER_SEEDS, "count": rows.height - of_seeds.height},
         {"what": UNJUDGED, "count": of_seeds.height - judged.height},

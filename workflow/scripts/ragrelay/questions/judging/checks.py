@@ -37,5 +37,5 @@ def _check_writer(place: str, scorer: Nuggets, name: str, study: CheckedStudy) -
         scorer.list_tokens,
     )
     if window is not None and RETRY * tokens >= window:
-        found = f"{tokens}, but {RETRY} × this number leaves no room for a prompt in the window of {window} tokens"
+        found = f"{tokens}, but a retry with {RETRY * tokens} tokens leaves no room for a prompt (window {window})"
         raise InputError(f"{place}.list_tokens'", found, f"less than {window / RETRY:g}")

@@ -87,7 +87,7 @@ class Bm25(Retriever):
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the engine supports the stemmer, and that query expansion is only configured with Terrier."""
         if self.stemmer not in STEMMERS[self.engine]:
-            expected = f"{one_of(STEMMERS[self.engine], self.stemmer)} with engine {self.engine}"
+            expected = one_of(STEMMERS[self.engine], self.stemmer, what=f"a stemmer of engine {self.engine}")
             raise InputError(place + ".stemmer'", repr(self.stemmer), expected)
         if self.expansion and self.engine != "terrier":
             raise InputError(place + ".expansion'", f"{self.expansion!r} with engine {self.engine}", "engine terrier")

@@ -43,4 +43,4 @@ class Panel(Scorer):
                 (self.references, judge.references, "references"), (self.utility, judge.utility, "utility"),
             ):  # fmt: skip
                 if own != theirs:
-                    raise InputError(f"{place}.{shared}'", repr(own), f"{theirs!r}, the value of judge '{name}'")
+                    raise InputError(f"{place}.{shared}'", repr(own), f"{theirs!r}, as in the entry of judge '{name}'")
