@@ -126,7 +126,7 @@ def test_a_table_is_made_with_the_receipt_as_a_file_has_it(sets: Asked, monkeypa
 def test_what_the_store_does_not_hold_is_refused_and_the_rule_is_named(sets: Asked) -> None:
     sets.ask(FakeEngine(), "few")
     sets.read("few")
-    with pytest.raises(InputError, match=r"no likelihoods for \d of \d continuations; .* --forcerun judge_evidence$"):
+    with pytest.raises(InputError, match=r"no likelihood for \d of \d continuations; .* --forcerun judge_evidence$"):
         sets.read("more")
 
 

@@ -34,7 +34,7 @@ def test_keys(config: dict[str, Any], tmp_path: Path) -> None:
     [
         (
             {"grid.annotations": ["erag"], "annotations": {"erag": {"kind": "erag"}}},
-            ["'annotations.erag.generator'", "generator 'lm', whose answers come from a file"],
+            ["'annotations.erag.generator'", "found 'lm', whose answers come from a file"],
         ),
         (
             {"grid.annotations": ["llm"], "annotations": {"llm": {"kind": "llm", "generator": "lm"}}},

@@ -231,7 +231,7 @@ def test_names() -> None:
         "alpha_nDCG(alpha='high')": "a measure in ir_measures",
         "alpha_nDCG(judged_only=True)": "complete rankings",
         "StRecall@5": "a cutoff",
-        "ERR_IA": "StRecall or alpha_nDCG, or a measure of judged passages",
+        "ERR_IA": "StRecall, alpha_nDCG, or a measure of judged passages",
     }.items(),
 )
 def test_what_is_refused(name: str, expected: str) -> None:

@@ -136,7 +136,7 @@ def test_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="APIConnectionError"):
         rows(base_url="http://127.0.0.1:9/v1", max_retries=0)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    with pytest.raises(InputError, match="environment variable OPENAI_BASE_URL: found nothing"):
+    with pytest.raises(InputError, match="environment variable OPENAI_BASE_URL: found no value"):
         rows()
 
 
@@ -147,7 +147,7 @@ def test_key_comes_from_the_named_variable(server: FakeServer, monkeypatch: pyte
     rows(api_key_env="MY_KEY")
     assert set(server.keys) == {"Bearer secret-123"}
     monkeypatch.delenv("MY_KEY")
-    with pytest.raises(InputError, match="environment variable MY_KEY: found nothing"):
+    with pytest.raises(InputError, match="environment variable MY_KEY: found no value"):
         rows(api_key_env="MY_KEY")
 
 

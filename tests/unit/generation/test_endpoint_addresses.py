@@ -249,7 +249,7 @@ def test_the_environment_may_have_several(two: list[FakeServer], monkeypatch: py
     monkeypatch.setenv("OPENAI_BASE_URL", f"{two[0].address}\n{two[1].address}\n")
     assert len(answers({})) == len(MANY) and all(each.answered for each in two)
     monkeypatch.setenv("OPENAI_BASE_URL", f"{two[0].address} ftp://host")
-    with pytest.raises(InputError, match="variable OPENAI_BASE_URL: found 'ftp://host'; expected http"):
+    with pytest.raises(InputError, match="variable OPENAI_BASE_URL: found 'ftp://host'; expected an http"):
         EndpointEngine(DEFINITION)
 
 

@@ -149,7 +149,7 @@ def test_words_that_are_one(server: Judge, tmp_path: Path) -> None:
 
 
 def test_a_thinking_judge_is_refused_before_any_request(server: Judge, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"found a reasoning model .*expected thinking turned off in the model"):
+    with pytest.raises(InputError, match=r"found a reasoning model .*expected chat_template_kwargs.* thinking: none"):
         asked(tmp_path, thinking=["<think>", "</think>"])
     assert server.bodies == []
 

@@ -249,7 +249,7 @@ def with_file(files: dict, source: str, path: Path) -> dict:
 def test_a_file_that_lacks_a_column_is_named(files: dict, tmp_path: Path):
     path = tmp_path / "utility.csv"
     pl.read_csv(file_of(files, "utility")).drop("median_utility").write_csv(path)
-    with pytest.raises(InputError, match=r"utility\.csv.*expected median_utility too"):
+    with pytest.raises(InputError, match=r"utility\.csv.*expected median_utility as well"):
         read_study(**with_file(files, "utility", path))
 
 

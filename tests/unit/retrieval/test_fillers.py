@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_read_is_one_line(
 def test_two_files_agree_on_a_text(corpus: LocalCollection) -> None:
     files = [write_passages(corpus.path / f"{text}.jsonl", [{"doc_id": "p", "text": text}]) for text in "xyx"]
     assert with_brought(corpus, read_brought([files[0], files[2]])).texts(["p", "d01"]) == {"p": "x", "d01": "text 1"}
-    with pytest.raises(InputError, match=r"y\.jsonl: found docno 'p' with a different text in another file"):
+    with pytest.raises(InputError, match=r"y\.jsonl: found docno 'p' with two texts in two files"):
         with_brought(corpus, read_brought(files))
 
 

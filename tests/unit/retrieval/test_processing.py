@@ -216,8 +216,8 @@ def test_texts_that_come_out_otherwise_are_marked(
     run("whole")
     assert not capsys.readouterr().err
     assert run(function, **keys)[1]["same_again"] is False
-    differed = "a sample of its contexts (texts or their order) differed when it was made again"
-    warning = f"processor of retriever short: {differed}: another cache would give other prompts"
+    differed = "a sample of contexts (texts or their order) differed when it was processed again"
+    warning = f"processor of retriever short: {differed}; another cache would give other prompts"
     assert capsys.readouterr().err.splitlines() == [f"ragrelay: warning: {warning}"]
     assert [record.getMessage() for record in caplog.records] == [warning]
     again, once_more = (run(function, **keys)[1] | {"seconds": 0.0} for _ in range(2))
