@@ -76,9 +76,9 @@ def test_what_a_file_does_not_have_is_counted(ranked: Callable[..., Any]) -> Non
 
 @pytest.mark.parametrize(("content", "message"), [
     ("2 0 d1 3\n", r"found none of the queries \(first label: qid '2', docno 'd1'\); expected qids of the"),
-    ("q9 0 d1 3\nq1 0 D1 3\nq1 0 D2 1\n", r"none of the ranked passages of labelled queries \(first label: qid 'q1', "
+    ("q9 0 d1 3\nq1 0 D1 3\nq1 0 D2 1\n", r"none of the passages ranked for labelled queries \(first label: qid 'q1', "
      r"docno 'D1'\); expected docnos of the dataset's passages"),
-    ("q1 0 d3 1\n", "found none of the ranked passages of labelled"),
+    ("q1 0 d3 1\n", "found none of the passages ranked for labelled"),
 ])  # fmt: skip
 def test_labels_of_another_dataset(content: str, message: str, ranked: Callable[..., Any]) -> None:
     """Without a query the source would be missing from every table; without a passage all rankings would have 0."""

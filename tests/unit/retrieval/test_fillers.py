@@ -171,17 +171,17 @@ def test_two_files_agree_on_a_text(corpus: LocalCollection) -> None:
     [
         (
             {"filler": "unjudged"},
-            "retrievers.d.ranking': found no value; expected a retriever, because filler is unjudged",
+            "retrievers.d.ranking': found no value, although filler is 'unjudged'; expected a retriever",
         ),
         (
             {"filler": "random", "ranking": "bm25"},
-            "retrievers.d.ranking': found 'bm25'; expected no value, because filler is ra",
+            "retrievers.d.ranking': found 'bm25', although filler is 'random'; expected no value",
         ),
-        ({"ranking": "bm25"}, "retrievers.d.ranking': found 'bm25'; expected no value, because filler is n"),
+        ({"ranking": "bm25"}, "retrievers.d.ranking': found 'bm25', although filler is not set; expected no value"),
         ({"filler": "unjudged", "ranking": "bm52"}, "retrievers.d.ranking': found 'bm52'; expected one of"),
         ({"filler": "judged"}, "retrievers.d.filler': found 'judged'; expected one of unjudged, random, file, nothing"),
-        ({"filler": "file"}, "retrievers.d.passages': found no value; expected a file, because filler is file"),
-        ({"passages": "p.jsonl"}, "retrievers.d.passages': found 'p.jsonl'; expected no value, because filler is n"),
+        ({"filler": "file"}, "retrievers.d.passages': found no value, although filler is 'file'; expected a file"),
+        ({"passages": "p.jsonl"}, "retrievers.d.passages': found 'p.jsonl', although filler is not set; expected no"),
         ({"filler": "file", "passages": "no.jsonl"}, "retrievers.d.passages': found no file .*no.jsonl; expected a"),
     ],
 )

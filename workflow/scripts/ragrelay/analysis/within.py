@@ -98,7 +98,7 @@ def within_queries(
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return each group's retrievers, leaving out groups with fewer than two or with the same retrievers as ``all``."""
+    """Return each group's retrievers, leaving out groups of fewer than two retrievers and groups equal to ``all``."""
     retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],

@@ -316,7 +316,7 @@ class Generator(GeneratorKind):
         None,
         gt=0,
         description="Speed that `snakemake plan` assumes, in answer tokens per second for each engine; the time for "
-        "processing prompts is included. By default, the speed is measured on earlier jobs.",
+        "processing prompts is included. By default, the speed measured in earlier jobs is used.",
     )
     threads: int = Field(4, ge=1, description="CPU threads of a generation job.")
     trust_remote_code: bool = Field(

@@ -1,7 +1,7 @@
 """Find the marks around reasoning models' thoughts (key ``thinking``), and separate thoughts from answers.
 
-A family's ``source`` says where its marks come from: by default, vLLM's parsers (``vllm/reasoning``, ``vllm/parser``).
-Depending on the tokenizer, a mark consists of one or more tokens, which may be special tokens.
+A model family's ``source`` says where its marks come from: by default, vLLM's parsers (``vllm/reasoning``,
+``vllm/parser``). Depending on the tokenizer, a mark consists of one or more tokens, which may be special tokens.
 """
 
 import json

@@ -51,7 +51,8 @@ class Judged(Bringing):
             value = getattr(self, key)
             if (value is not None) != (self.filler == filler):
                 found, expected = ("no value", needed) if value is None else (repr(value), "no value")
-                raise InputError(f"{place}.{key}'", found, f"{expected}, because filler is {self.filler or 'not set'}")
+                set_to = repr(self.filler) if self.filler else "not set"
+                raise InputError(f"{place}.{key}'", f"{found}, although filler is {set_to}", expected)
         super().check(place, study)
 
     def stages(self) -> list[tuple[str, str]]:

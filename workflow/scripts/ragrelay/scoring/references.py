@@ -95,7 +95,7 @@ def _encode(
         "versions": {package: version(package) for package in ("torch", "transformers", "tokenizers")},
     }
     write_json(facts, folder / "facts.json")
-    log.info("references %s: encoded %d texts with %d tokens", name, len(texts), len(weights))
+    log.info("references %s: encoded %d texts (%d tokens in total)", name, len(texts), len(weights))
 
 
 def _reserve(path: Path) -> None:

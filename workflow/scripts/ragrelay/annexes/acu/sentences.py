@@ -20,7 +20,7 @@ STANCE = {1: "in the direction of the evidence’s stance", -1: "in the opposite
 
 
 def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
-    """Conclude whether mean ACU is above or below zero for a set of claims, generator and template."""
+    """Conclude whether mean ACU is above or below zero for a claim set, a generator and a template."""
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
     heading = " · ".join(unit), "How far does evidence move the model?"
     if _mass(row) < LITTLE:
@@ -33,7 +33,7 @@ def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
 
 
 def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
-    """Write sentences about the findings for a set of claims, generator and template."""
+    """Write sentences about the findings for a claim set, a generator and a template."""
     claims, generator, template = unit
     chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)
     rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}

@@ -270,7 +270,7 @@ def win_rows(fight: Fight) -> Iterator[dict[str, object]]:
 
 
 def parts(fight: Fight, cell: tuple[str, int], pair: tuple[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    """Return each panel judge's name and the other judges' win rate; empty if there is only one judge."""
+    """Return each panel judge's name and the win rate by the other judges' votes; empty with a single judge."""
     judges = [*fight.votes] if len(fight.votes) > 1 else []
     return [
         (name, fight.of(cell, pair, [other for other in judges if other != name]).rate(fight.level)) for name in judges

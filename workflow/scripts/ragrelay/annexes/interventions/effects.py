@@ -45,9 +45,9 @@ EFFECTS = {
     "k": integer("number of passages in the changed context", "passages"),
     "references": REFERENCES,
     "part": text(f"effect in the row: `{OVERALL}` (averaged over each query's positions and draws, then over "
-                 "queries; if the context's own passages are changed, it is the coefficient of relevance, adjusted for "
-                 f"query and position), `{AT_PLACE}` (at one position in the prompt) or `{FIRST_LAST}` (at the first "
-                 "position minus at the last, paired by query; only this row compares positions)"),
+                 "queries; for passages that were already in the context, the coefficient of relevance, adjusted for "
+                 f"query and position), `{AT_PLACE}` (at one position in the prompt) or `{FIRST_LAST}` (effect at "
+                 "the first position minus effect at the last, paired by query; only this row compares positions)"),
     "place": integer("position in the prompt, counted from 1; empty in rows for all positions"),
     "n": integer("number of queries with an effect", "queries"),
     "n_queries": integer("number of queries in the dataset, including those without an effect", "queries"),

@@ -16,7 +16,7 @@ from ragrelay.collection.local import read_qrels
 BEYOND = 10**6
 """Labels must be below this limit: at most six digits, as in TREC files (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
-PASSAGES = ("ranked passages of labelled queries", "ranked passages without a label in the file (they count as 0)")
+PASSAGES = ("passages ranked for labelled queries", "ranked passages without a label in the file (they count as 0)")
 """Names of the things to label and of the number without a label, for queries and for passages."""
 COLUMNS = {"references": text("always empty, because the label is the same for all reference sets"), **QRELS_COLUMNS}
 

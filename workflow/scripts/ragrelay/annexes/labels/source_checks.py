@@ -55,7 +55,7 @@ def _check_agreement(agreement: Mapping[str, object], catalogue: Mapping[str, An
     name = agreement.get("people")
     graded = [source for source in names if catalogue[source]["kind"] in PEOPLE_KINDS]
     if name is not None and name not in graded:
-        expected = one_of(graded, name, what=f"a source of kind {' or '.join(PEOPLE_KINDS)} in grid.annotations")
+        expected = one_of(graded, name, what=f"a source in grid.annotations whose kind is {' or '.join(PEOPLE_KINDS)}")
         raise InputError("config key 'agreement.people'", repr(name), expected)
     if agreement["random_sample"] and name is None:
         found = "true without agreement.people"

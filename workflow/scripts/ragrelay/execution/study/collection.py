@@ -19,7 +19,7 @@ NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters", "subtopics")
 
 
 class CollectionStage:
-    """A study's datasets, which rules access as `study.collection`."""
+    """A study's datasets; Snakemake rules access them as `study.collection`."""
 
     def __init__(self, study: "StudyOfRules") -> None:
         self.study = study

@@ -23,7 +23,7 @@ NOT_OF_JOBS = ("tokens_per_second", "notice")
 
 
 class GenerationStage:
-    """A study's generators, prompts and answers, which rules access as `study.generation`.
+    """A study's generators, prompts and answers; Snakemake rules access them as `study.generation`.
 
     Rules use of_job to wrap methods whose arguments are wildcard names. Other methods return functions of wildcards.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RetrievalStage:
-    """A study's retrievers, indexes and processors, which rules access as `study.retrieval`.
+    """A study's retrievers, indexes and processors; Snakemake rules access them as `study.retrieval`.
 
     Rules use of_job to wrap methods whose arguments are wildcard names. Methods whose only argument is ``wildcards``
     can be used as a rule's input, params or threads.

@@ -23,7 +23,7 @@ NOT_OF_JOBS = ("utility", "bias_checks")
 
 
 class ScoringStage:
-    """A study's scorers and the inputs of scoring jobs, which rules access as `study.scoring`.
+    """A study's scorers and the inputs of scoring jobs; Snakemake rules access them as `study.scoring`.
 
     Rules use of_job to wrap methods whose arguments are wildcard names.
     """

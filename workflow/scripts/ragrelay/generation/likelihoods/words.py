@@ -34,7 +34,7 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
 
 
 def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()) -> pl.DataFrame:
-    """Return a row for each word and token, with columns word and token_ids (``begins``, then the token)."""
+    """Return a row for each token of each word, with columns word and token_ids (``begins``, then the token)."""
     rows = [(word, [*begins, token]) for word, ids in tokens.items() for token in ids]
     return pl.DataFrame(rows, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
 

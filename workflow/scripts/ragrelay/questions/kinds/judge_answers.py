@@ -69,7 +69,7 @@ class JudgeAnswers(Question):
         }
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Return the inputs that exist before any engine runs, excluding generated answers and nugget lists."""
+        """Return the inputs that exist before any engine runs: all except generated answers and nugget lists."""
         inputs = self.inputs(study, key)
         lists = study.scoring.nuggets.get(key["scorer"])
         if lists is not None and lists.written_by:
