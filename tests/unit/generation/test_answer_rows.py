@@ -156,7 +156,7 @@ def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
         ({"run_id": "a", "answer": [{"text": "b"}]}, ["line 2", "topic_id None", "narrative_id in metadata"]),
         (
             {"topic_id": "1", "references": ["d1"], "answer": [{"text": "a", "citations": [1]}]},
-            ["line 2", "citation 1", "references (1 listed)"],
+            ["line 2", "citation 1", "number of references: 1"],
         ),
         ({"topic_id": "1", "answer": [{"text": "a", "citations": 5}]}, ["line 2", "citations 5", "ids or positions"]),
     ],

@@ -49,7 +49,7 @@ def test_definition_has_its_own_keys_alone(brought: dict[str, Any], tmp_path: Pa
         ({"generators.lm.path": ...}, ["'generators.lm'", "no key 'path'"]),
         ({"generators.lm.path": "{dataset}.jsonl"}, ["'generators.lm.path'", "no file small.jsonl"]),
         ({"generators.lm.path": "answers/{set}.jsonl"}, ["'generators.lm.path'", "{set} in"]),
-        ({"generators.lm.path": "answers/{dataset}.txt"}, ["'generators.lm.path'", "ending in .jsonl"]),
+        ({"generators.lm.path": "answers/{dataset}.txt"}, ["'generators.lm.path'", "ending in .parquet, or in .jsonl"]),
         ({"generators.lm.baseline": "zero.csv"}, ["'generators.lm.baseline'", "no file zero.csv"]),
         ({"generators.lm.k": 0}, ["'generators.lm.k'", "at least 1"]),
         ({"generators.lm.engine": "fiel"}, ["did you mean 'file'?"]),
