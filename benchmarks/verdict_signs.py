@@ -21,6 +21,13 @@ from ragrelay.analysis.verdicts import TOO_FEW
 
 CELL = ["retriever", "ordering", "k", "references"]
 ROUNDING = 1e-9
+ALL_TOO_FEW = re.compile(
+    r"All (\d+) cells have too few queries to say whether answers are better with context than without"
+)
+IN_COUNTS = (
+    r"Answers are better with context than without in none of the \1 cells, worse in 0 and undecided in 0; "
+    r"\1 have too few queries"
+)
 SIGNS = {"better": 1, "worse": -1}
 PLACE = re.compile(r"sentences refer to k = (\d+), (\S+) order, (.+?) references")
 COUNTS = re.compile(
@@ -58,6 +65,7 @@ def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
     checked, wrong, place = 0, [], None
     for title, text in sentences(study):
         place = PLACE.search(text) or place
+        text = ALL_TOO_FEW.sub(IN_COUNTS, text)
         if found := COUNTS.search(text):
             part = _part(cells, text.split(": ")[0] if " · " in text.split(": ")[0] else title)
             rows = part.filter(references=found[7]).drop_nulls("p_verdict")

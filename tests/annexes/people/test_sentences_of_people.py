@@ -96,7 +96,7 @@ def test_an_interval_of_the_page_is_that_of_the_table(tmp_path: Path) -> None:
     [gain] = study["people_estimates"].filter(quantity="gain", retriever="dense", scorer="good").to_dicts()
     assert gain["verdict"] == "better" and gain["width"] < 0.9 and gain["n_scores"] == 50
     said = "\n".join(of_people.people_sentences(study))
-    assert f"{gain['value']:.3f} [{gain['low']:.3f}, {gain['high']:.3f}] with the help of good" in said
+    assert "good, the difference in human scores is {value:.3f} [{low:.3f}, {high:.3f}];".format(**gain) in said
     [slope] = study["people_estimates"].filter(quantity="slope", scorer="good").to_dicts()
     assert slope["reason"] == "fewer than 80 human scores"
 

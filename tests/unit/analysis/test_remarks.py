@@ -7,6 +7,8 @@ from ragrelay.analysis.mean_tests import cautious
 from ragrelay.analysis.remarks import remark
 from scipy import stats
 
+SKEWED = "only Student’s t-test is significant ({}), which isn’t enough because the differences are skewed"
+
 
 def one_against_eleven(against: float) -> np.ndarray:
     return np.append(-0.4 - 0.02 * np.arange(11), against)
@@ -18,7 +20,7 @@ def test_a_verdict_that_students_t_would_decide_says_why() -> None:
     (word,) = words_of([differences], None)
     assert word["verdict"] == "undecided" and word["verdict_low"] < 0 < word["verdict_high"]
     assert stats.ttest_1samp(differences, 0).pvalue < 0.001
-    said = "the differences are skewed: Student’s t-test alone gives p < 0.001, but 1 of 12 queries goes the other way"
+    said = SKEWED.format("p < 0.001") + "; 1 of 12 queries goes the other way"
     assert word["remark"] == said
     (mirrored,) = words_of([-differences], None)
     assert mirrored["remark"] == said
@@ -35,10 +37,7 @@ def test_the_p_value_of_students_t_is_scipys() -> None:
 def test_clusters_are_counted() -> None:
     differences = np.repeat(one_against_eleven(0.5), 3) + np.tile([0.01, 0.0, -0.01], 12)
     (word,) = words_of([differences], 0.02, [np.repeat(np.arange(12), 3)])
-    assert (
-        word["remark"]
-        == "the differences are skewed: Student’s t-test alone gives p < 0.001, but 1 of 12 clusters goes the other way"
-    )
+    assert word["remark"] == SKEWED.format("p < 0.001") + "; 1 of 12 clusters goes the other way"
 
 
 def test_students_t_is_asked_at_the_verdicts_level() -> None:
@@ -47,8 +46,7 @@ def test_students_t_is_asked_at_the_verdicts_level() -> None:
     p_value = float(stats.ttest_1samp(differences, 0).pvalue)
     assert 0.001 < p_value < 0.05
     assert remark(differences, "undecided") == (
-        f"the differences are skewed: Student’s t-test alone gives p = {p_value:.3f}, but 1 of 12 queries "
-        "goes the other way"
+        SKEWED.format(f"p = {p_value:.3f}") + "; 1 of 12 queries goes the other way"
     )
     assert remark(differences, "undecided", 1 - p_value / 2) is None
     assert remark(np.random.default_rng(0).standard_normal(30), "undecided") is None

@@ -201,7 +201,7 @@ def unlike(values: Array, word: str, level: float = 0.95) -> str:
         return ""
     p_value, other = stats.ttest_1samp(values, 0.0).pvalue, int((values * values.mean() < 0).sum())
     counts = f" {other} {len(values)}" if other else ""
-    return "" if p_value >= 1 - level else f"{'< 0.001' if p_value < 0.001 else num(p_value)}{counts}"
+    return "" if p_value >= 1 - level else f"significant {'< 0.001' if p_value < 0.001 else num(p_value)}{counts}"
 
 
 def remark(fallen: Iterable[object]) -> str:

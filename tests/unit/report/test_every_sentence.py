@@ -848,6 +848,8 @@ def gain_counts(a: Again) -> list[str]:
     few = f"{n['too few queries']} too few" if n["too few queries"] else ""
     fallen = [one] if (one := sum(gain_falls(a, where) for where in cells)) else []
     oracles = "oracles" if len(a.rankings) < len(a.retrievers) else ""
+    if n["too few queries"] == len(cells):
+        return [f"{len(cells)} too few better lenient {oracles} {max(map(len, values))}"]
     rest = "" if n["better"] == len(cells) else f"worse {n['worse']} undecided {n['undecided']} {few}"
     first = f"better {out_of(n['better'], len(cells))} {rest} lenient {oracles}"
     return [f"{first} {max(map(len, values))} better worse {chance(len(cells))} {joined(kept)} {remark(fallen)}"]
@@ -1032,7 +1034,8 @@ def ordering(a: Again) -> list[str]:
     mine = [name for name in a.retrievers if (name, k) in p]
     moved = [f"{name} {num(tests[name, k].mean())}" for name in mine if p[name, k] < 0.05]
     after = f"significant {sum(holm[name, k] < 0.05 for name in mine) or 'none'}" if moved else ""
-    return [f"{k} descending ascending significant {joined(moved)} {len(mine)} {chance(len(mine))} {after}"]
+    part = f"{out_of(len(moved), len(mine))} {chance(len(mine))} {joined(moved) if moved else ''}"
+    return [f"{k} descending ascending significant {part} {after}"]
 
 
 @says("answer_findings._seeds")

@@ -33,6 +33,6 @@ def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Index
         return None
     units = differences if cluster is None else ClusterMeans.of(differences, cluster).counted
     other, name = int(np.count_nonzero(units * units.mean() < 0.0)), "queries" if cluster is None else "clusters"
-    against = f", but {other} of {len(units)} {name} {'goes' if other == 1 else 'go'} the other way" if other else ""
+    against = f"; {other} of {len(units)} {name} {'goes' if other == 1 else 'go'} the other way" if other else ""
     p = f"p < {SMALL}" if p_value < SMALL else f"p = {p_value:.3f}"
-    return f"the differences are skewed: Student’s t-test alone gives {p}{against}"
+    return f"only Student’s t-test is significant ({p}), which isn’t enough because the differences are skewed{against}"

@@ -41,9 +41,9 @@ def _ordering(section: Section, k: int, grade: str) -> list[str]:
     after = f" After Holm’s correction, it is significant for {kept or 'none'}." if moved else ""
     return [
         f"At k = {k}, the difference in P between descending order (best passage first) and ascending order (best "
-        f"passage last) is significant for {listing(moved) + ', out of' if moved else 'none of'} the "
-        f"{counted(tests.height, 'retriever')} tested (uncorrected paired t-tests; chance alone would give "
-        f"{about(tests.height * ALPHA)} on average).{after}"
+        f"passage last) is significant for {out_of(len(moved), tests.height, 'retriever')} tested (uncorrected "
+        f"paired t-tests; chance alone would give {about(tests.height * ALPHA)} on average)"
+        f"{': ' + listing(moved) if moved else ''}.{after}"
     ]
 
 

@@ -158,12 +158,13 @@ def _range_of_rho(known: list[Correlation], facts: Facts) -> str:
 
 
 def _undecided_rho(known: list[Correlation]) -> str:
-    """Say why rho is undecided for retrievers: counts, Holm's correction, or p where the interval excludes 0."""
+    """Say why rho is undecided for retrievers: counts, Holm's correction, p or a missing interval."""
     named: dict[str, list[str]] = {}
     for row in known:
         if row.verdict in (UNDECIDED, TOO_FEW):
             excluded = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
-            by_test = f"p {p_compared(row.p_permutation)} in a permutation test" if excluded else ""
+            none = f"there is no interval ({row.reason})" if row.low is None and row.reason else ""
+            by_test = f"p {p_compared(row.p_permutation)} in a permutation test" if excluded else none
             named.setdefault(row.remark or by_test, []).append(row.retriever)
     return " ".join(f"With {listing(names)}, {why}." for why, names in named.items() if why)
 

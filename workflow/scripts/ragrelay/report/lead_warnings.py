@@ -115,7 +115,7 @@ def relay_with_holes(facts: Facts) -> list[str]:
     cases = {word: [LABELLED[name] for name in words if words[name] == word] for word in words.values() if word != own}
     others = [f"{_quoted(word)} {listing(some)}" for word, some in cases.items()]
     follows = f"would change from {_quoted(own)} to {' and to '.join(others)}" if others else (
-        f"would remain {_quoted(own)} with all labels tried")  # fmt: skip
+        f"would remain {_quoted(own)} under every labelling tried")  # fmt: skip
     return [
         f"depending on the labels of the unjudged passages, the change in P per 0.1 of {measure}@{k} ranges from {low} "
         f"to {high} ({none} if none are relevant, {every} if all are). The answer {follows}."

@@ -30,7 +30,7 @@ from ragrelay.report.verdict_tables import slope_with_interval
 CAUSE = "only an experiment that varies relevance (as with graded retrievers) can show causation"
 UNTESTED = "not tested"
 """What sentences call an undecided verdict if all differences are equal."""
-BY_GAIN = {BETTER: "answers are better than zero-shot for {}", WORSE: "worse than zero-shot for {}",
+BY_GAIN = {BETTER: "answers are better than zero-shot for {}", WORSE: "answers are worse than zero-shot for {}",
            UNDECIDED: "undecided for {}",
            UNTESTED: "not tested for {}, because P differs by the same amount for every query",
            TOO_FEW: "too few queries for {}"}  # fmt: skip
@@ -111,11 +111,8 @@ def how_relayed(facts: Facts) -> list[str]:
 def not_compared(cells: pl.DataFrame) -> str:
     """State why none of the cells can be compared with zero-shot answers. ``cells``: rows of gain.csv."""
     few = cells.filter(verdict=TOO_FEW)
-    named = (
-        [f"{TOO_FEW}: {counts(few.row(0, named=True))}" if few["remark"].n_unique() == 1 else TOO_FEW]
-        if few.height
-        else []
-    )
+    same = few["remark"].n_unique() == 1
+    named = [f"{TOO_FEW}: {counts(few.row(0, named=True))}" if same else TOO_FEW] if few.height else []
     reasons = [*cells.filter(pl.col("verdict") != TOO_FEW)["reason"].drop_nulls().unique(maintain_order=True), *named]
     why = f" ({'; or '.join(reasons)})" if reasons else ""
     return f"No cell can be compared with zero-shot{why}"
@@ -130,17 +127,19 @@ def gain_counts(section: Section) -> str:
     by_word = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
-    few = f"; {counted(by_word[TOO_FEW].height, 'has', 'have')} {TOO_FEW}" if by_word[TOO_FEW].height else ""
+    few, every = by_word[TOO_FEW].height, count(tested.height)
     oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
-    fallen = tested.filter(pl.col("stands").not_()).height
-    rest = f", worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few}"
+    where = f"({section.grades[0]} references{oracles}, {at_most(tested['n'].to_list())})"
+    if few == tested.height > 2:
+        return f"All {every} cells have {TOO_FEW} to say whether answers are better with context than without {where}."
+    fallen, lacking = tested.filter(pl.col("stands").not_()).height, f"; {counted(few, 'has', 'have')} {TOO_FEW}"
+    rest = f", worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{lacking if few else ''}"
     rest = "" if by_word[BETTER].height == tested.height > 2 else rest
     return with_remark(
         f"Answers are better with context than without in {out_of(by_word[BETTER].height, tested.height, 'cell')}"
-        f"{rest} ({section.grades[0]} references{oracles}, "
-        f"{at_most(tested['n'].to_list())}). If context never made a difference, chance alone would make answers "
-        f"appear better or worse in {about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, "
-        f"answers are better in {count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
+        f"{rest} {where}. If context never made a difference, chance alone would make answers appear better or worse "
+        f"in {about(tested.height * ALPHA)} of these cells on average. After Holm’s correction, answers are better in "
+        f"{count(kept[BETTER])} and worse in {count(kept[WORSE])}.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )
 

@@ -143,27 +143,27 @@ def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
 
 
 def _estimate(row: Row) -> str:
-    what = "slope" if row["quantity"] == SLOPE else "difference"
     where = f"{row['generator']}, k = {row['k']}, {row['ordering']} order, {_pair(row)}"
     some = "all" if row["n_scores"] == row["n_answers"] else f"{count(row['n_scores'])} of"
     of = f"people scored {some} {counted(row['n_answers'], 'answer')}"
     if row["low"] is None:
+        what = "slope" if row["quantity"] == SLOPE else "difference"
         return f"{where}: no interval for the {what} ({_named(row)}; {of})."
-    word = f"{row['verdict']}. The estimated difference in human scores"
+    word, does, per = f"{row['verdict']}. Estimated", "is", ""
     if row["quantity"] == SLOPE:
-        word = "per 0.1 of difference in the first retrieval measure, the difference in human scores changes by"
+        word, does, per = "estimated", "changes by", " for each difference of 0.1 in the first retrieval measure"
     value = with_interval(row["value"], row["low"], row["high"])
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
-    helped = f"{value} with the help of {row['scorer']}, and " if row["weight"] else ""
-    said = f"{word}{'' if row['quantity'] == SLOPE else ' is'} {helped}{alone} from human scores alone ({of})"
-    return f"{where}: {said}. {_bought(row)}"
+    basis, first = (f"with the help of {row['scorer']}", value) if row["weight"] else ("from human scores alone", alone)
+    other = f"; estimated from human scores alone, it {does} {alone}" if row["weight"] else ""
+    return f"{where}: {word} {basis}, the difference in human scores {does} {first}{per}{other} ({of}). {_bought(row)}"
 
 
 def _bought(row: Row) -> str:
     """State how much the scorer helps: the interval's width, and how many human scores it saves."""
     r = f"r with human scores: {number(row['r'], 2)}"
     if not row["weight"]:
-        return f"{row['scorer']} would not narrow the interval, so it is not used ({r})."
+        return f"Adding the scorer {row['scorer']} would not narrow the interval, so it is not used ({r})."
     if row["width"] >= WORTH:
         return f"{row['scorer']} hardly narrows the interval (to {share(row['width'])} of its width; {r})."
     return (

@@ -31,7 +31,7 @@ class Swap(Intervention):
     """
 
     population: ClassVar = "whose judgements include a relevant and a non-relevant passage outside the top {k}"
-    effect: ClassVar = "a relevant passage instead of a non-relevant one at the same position changes P by {effect}"
+    effect: ClassVar = "replacing a non-relevant passage with a relevant one at the same position changes P by {effect}"
     needs_pairs: ClassVar = True
 
     places: Literal["each", "ends", "first", "last"] = Field(
