@@ -36,6 +36,8 @@ TARGETS_FIRST = (
 
 def make(folder: Path, accelerator: str) -> None:
     """Make ``folder`` anew; ends the program with one line where that fails."""
+    if folder.is_symlink():  # clearing it would delete the files of the environment that it points to
+        sys.exit(f"{folder}: found a symbolic link; expected a folder of this checkout, or none: remove the link")
     lock = REQUIREMENTS / f"{accelerator}.txt"
     version = "{}.{}".format(*sys.version_info)
     print(f"Making {folder} from {_shown(lock)} with Python {version}: {COSTS[accelerator]}.", flush=True)

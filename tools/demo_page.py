@@ -115,7 +115,7 @@ def readme(section: Section) -> str:
     said = " ".join(f"*{answer.question}* {answer.sentence}" for answer in answers(facts_of(section)))
     text = (
         f"In the demo, answers generated without passages have a mean P of {number(base.value if base else None, 2)} "
-        f"(BERTScore F1 with the nearest judged passage). With {lead['k']} passages, mean P is {p['bm25']} for BM25, "
+        f"(BERTScore F1 with the nearest relevant passage). With {lead['k']} passages, mean P is {p['bm25']} for BM25, "
         f"{p['dense']} for a dense retriever, {p['rel']} for relevant passages and {p['nrel']} for non-relevant "
         f"passages. The report first answers three questions. {said} The model, SmolLM2-135M-Instruct, is small, and "
         "the collection was written for the demo, so your study may come to different conclusions."

@@ -126,6 +126,12 @@ def test_torch_of_another_build_than_its_name_says_is_refused(checkout: Checkout
     assert line == f"torch in .venv: found 2.13.0+cu130; expected {TORCH}, as requirements/cpu-torch.txt has it."
 
 
+def test_a_linked_environment_is_refused_and_kept(checkout: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "kept").touch()
+    (checkout.folder / ".venv").symlink_to(tmp_path)
+    assert told(checkout.make("setup"))[-1].startswith(".venv: found a symbolic link;") and (tmp_path / "kept").exists()
+
+
 def test_a_file_that_the_lock_does_not_know_is_refused(checkout: Checkout) -> None:
     add_wheel(checkout.places, "torch", TORCH, f"__version__ = {TORCH!r}")
     shutil.rmtree(checkout.places / "tiny")
