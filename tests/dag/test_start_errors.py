@@ -37,8 +37,8 @@ def end(study: Sandbox, **environment: str) -> str:
     ("added", "line", "told"),
     [
         ("note: café\n".encode("latin-1"), 1, "found byte 0xe9; expected UTF-8 text"),
-        (b"analysis:\n\tresamples: 1\n", 2, "found character that cannot start any token)"),
-        (b"---\nstudy: yours\n", 1, "stream, but found another document)"),
+        (b"analysis:\n\tresamples: 1\n", 2, "found invalid YAML (while scanning for the next token, found"),
+        (b"---\nstudy: yours\n", 1, "found invalid YAML (expected a single document in the stream, but"),
     ],
 )
 def test_the_catalogues_file_is_checked_before_snakemake_reads_it(

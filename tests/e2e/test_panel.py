@@ -87,7 +87,7 @@ def test_one_judge_gives_a_panel_no_verdict(study: Sandbox) -> None:
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
     assert "We do not know whether other or one gives better answers" in json.dumps(facts)
     assert "It depends on a judge: the result is “better” with all judges, but not without biased." in page
-    assert "Without one of these judges, the difference in P is 0.000 to 0.200" in page
+    assert "Leaving out one judge gives a difference in P of 0.000 to 0.200" in page
     assert "It does: the result is “better” with all judges, but not without biased" in page
 
 
